@@ -1,0 +1,74 @@
+"""The tests that a policy file brings along, run whenever it is loaded.
+
+Detectors are handed in, so that policies know none.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from types import MappingProxyType
+
+from ..detectors import Finding, Segment, Source, Trust
+from .compile import Compiled, PolicyError, compile_policy
+from .decision import Action, Decision, Direction, Facts
+from .document import Case
+from .policy import Policy
+from .problem import Problem, quoted
+
+Find = Callable[[Segment], list[Finding]]
+
+TRUST: Mapping[Source, Trust] = MappingProxyType(
+    {
+        Source.SYSTEM: Trust.OPERATOR,
+        Source.USER: Trust.CALLER,
+        Source.ASSISTANT: Trust.MODEL,
+        Source.REASONING: Trust.MODEL,
+        Source.TOOL_CALL: Trust.MODEL,
+        Source.TOOL_RESULT: Trust.THIRD_PARTY,
+        Source.TOOL_DEFINITION: Trust.THIRD_PARTY,
+        Source.DOCUMENT: Trust.THIRD_PARTY,
+    }
+)
+"""Who speaks in a test that does not say so."""
+
+
+def load_policy(text: str, file: str, kinds: Collection[str], find: Find) -> Policy:
+    """Compile a policy file and run its tests; raises PolicyError if either finds a mistake."""
+    compiled = compile_policy(text, file, kinds)
+    failed = list(failures(compiled, find))
+    if failed:
+        raise PolicyError(failed)
+    return compiled.policy
+
+
+def failures(compiled: Compiled, find: Find) -> Iterator[Problem]:
+    """A problem for each test of the file that does not come out as it says."""
+    for index, case in enumerate(compiled.cases):
+        decision, found = _run(compiled.policy, case, find)
+        rules = {hit.rule for hit in decision.hits if hit.action is decision.action}
+        if decision.action is Action[case.expect.upper()] and case.rule in {None, *rules}:
+            continue
+        by = f" by {case.rule}" if case.rule else ""
+        yield compiled.source.value(("tests", index, "expect")).problem(
+            f"the test {quoted(case.name)} expects {case.expect}{by}",
+            f"the answer is {_told(decision)}{_listed(found)}",
+            "correct the rules or the test",
+        )
+
+
+def _run(policy: Policy, case: Case, find: Find) -> tuple[Decision, list[Finding]]:
+    trust = TRUST[case.source] if case.trust is None else Trust[case.trust.upper()]
+    segment = Segment(case.text, ("test",), case.source, trust)
+    found = find(segment)
+    facts = Facts(Direction(case.direction), case.route)
+    return policy.decide(facts, ((segment, finding) for finding in found)), found
+
+
+def _told(decision: Decision) -> str:
+    rules = sorted({hit.rule for hit in decision.hits if hit.action is decision.action})
+    return decision.action.name.lower() + (f" by {' and '.join(rules)}" if rules else "")
+
+
+def _listed(found: list[Finding]) -> str:
+    """Kinds and scores only; a test's text may be confidential too."""
+    if not found:
+        return " because nothing was found"
+    return " for " + " and ".join(f"{finding.kind} ({finding.score:g})" for finding in found)
