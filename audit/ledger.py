@@ -1,0 +1,110 @@
+"""The audit log as the proxy sees it: submit a record, wait until it is durable.
+
+One ledger per log and process.  Encoding happens in `submit`, so that a faulty record is its
+builder's error; everything that touches the disk happens in a thread of the ledger's own.
+A client that leaves may cancel its wait; the record is written all the same.
+"""
+
+import asyncio
+import os
+import threading
+from pathlib import Path
+from typing import Any, Self
+
+from .clock import Clock, SystemClock
+from .failure import LedgerFailed
+from .files import Files, PosixFiles
+from .inbox import Inbox, Limits, Receipt
+from .record import Record, new_id
+from .store import Store
+from .writer import Writer, aborted
+
+
+class Ledger:
+    """An open audit log.  Only `open` makes one; `close` MUST be awaited for a clean end."""
+
+    def __init__(self, store: Store, inbox: Inbox, writer: Writer) -> None:
+        self.vkey = store.vkey
+        """The key text that checks this log's checkpoints; keep it elsewhere too."""
+        self._inbox = inbox
+        self._writer = writer
+        self._thread = threading.Thread(target=writer.run, name="tidegate-audit", daemon=True)
+        self._thread.start()
+
+    @classmethod
+    def open(
+        cls,
+        directory: Path,
+        *,
+        origin: str,
+        clock: Clock | None = None,
+        files: Files | None = None,
+        limits: Limits | None = None,
+    ) -> Self:
+        """Begin a log in `directory`, or recover it and go on; blocks.
+
+        `origin` names the log for good: 1 to 255 characters, no space, no plus sign.
+
+        Raises:
+            LedgerLocked: if another process writes it.
+            LedgerDamaged: if it contradicts what was signed; move it away, keep it, verify it.
+            LedgerFailed: if it cannot be written, or belongs to another origin.
+
+        """
+        clock = clock or SystemClock()
+        limits = limits or Limits()
+        try:
+            began = clock.wall_us()
+            store, found, log = Store.open(directory, files or PosixFiles(), origin, began)
+        except OSError as error:
+            raise LedgerFailed(f"{directory} cannot be opened: {error.strerror}") from error
+        inbox = Inbox(log, found.tree.size, clock, limits)
+        writer = Writer(store, inbox, clock, limits)
+        first: list[dict[str, Any]] = []
+        if not found.tree.size:
+            first.append({"k": "log.genesis", "origin": origin, "vkey": store.vkey})
+        first += [*found.events, {"k": "log.open", "inc": new_id(), "pid": os.getpid()}]
+        first += [aborted(ref, "crashed") for ref in found.unclosed]
+        try:
+            writer.begin(first)
+        except OSError as error:
+            store.close()
+            raise LedgerFailed(f"{directory} cannot be written: {error.strerror}") from error
+        return cls(store, inbox, writer)
+
+    def submit(self, record: Record) -> asyncio.Future[Receipt]:
+        """Take a record; the future resolves when it is durable.  Call from a running loop.
+
+        The future raises LedgerFailed if the record could not be made durable; it may be
+        cancelled, which does not recall the record.
+
+        Raises:
+            RecordError: if the record cannot be encoded; nothing was taken.
+            LedgerBusy: if too many records wait already.
+            LedgerFailed: if the log cannot be written now.
+
+        """
+        future: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
+        self._inbox.put(record, future)
+        return future
+
+    async def append(self, record: Record) -> Receipt:
+        """Make a record durable; raises what `submit` and its future raise."""
+        return await self.submit(record)
+
+    @property
+    def healthy(self) -> bool:
+        """Tell whether records are taken and checkpoints are current."""
+        return not self.failure
+
+    @property
+    def failure(self) -> str:
+        """Why the log is not healthy, in a sentence for operators; "" if it is."""
+        if self._inbox.closing:
+            return "the log is closed"
+        return self._inbox.failure or self._writer.trouble
+
+    async def close(self) -> None:
+        """Write what waits, end the log cleanly, sign it, and unlock it.  May be called again."""
+        self._inbox.close()
+        await asyncio.get_running_loop().run_in_executor(None, self._thread.join)

@@ -1,0 +1,216 @@
+"""The writer thread: group commit, second chance after a failure, checkpoints.
+
+A batch is whatever arrived during the last sync, so there is no timer and no delay when idle; a
+floor between syncs keeps their cost down when busy.  The event loop is woken once a batch.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from .clock import Clock
+from .failure import LedgerFailed
+from .inbox import Entry, Inbox, Limits, Missed, Receipt
+from .recovery import superseded
+from .store import Store
+
+
+class Writer:
+    """Takes from an inbox and writes to a store until the inbox is closed."""
+
+    def __init__(self, store: Store, inbox: Inbox, clock: Clock, limits: Limits) -> None:
+        self.trouble = ""
+        """Why the newest checkpoint is not on disk; "" if it is."""
+        self.unclosed: dict[str, None] = {}
+        """Durable decisions without a durable completion."""
+        self._store = store
+        self._inbox = inbox
+        self._clock = clock
+        self._limits = limits
+        self._synced = -limits.floor_s
+        self._published = 0.0
+        self._retried = 0.0
+        self._broken: dict[str, Any] | None = None
+        self._taken: list[Entry] = []
+
+    def begin(self, records: Sequence[Mapping[str, Any]]) -> None:
+        """Write the first records and a checkpoint, in the caller's thread.
+
+        Raises:
+            OSError: if they are not durable.
+
+        """
+        for record in records:
+            self._inbox.own(record)
+        entries = self._inbox.take()
+        self._append(entries)
+        self._settled(entries)
+        self._store.publish()
+        self._published = self._clock.monotonic()
+
+    def run(self) -> None:
+        """Work until the inbox is closed; whatever happens, nobody is left waiting."""
+        try:
+            while not self._inbox.closing:
+                self._turn()
+            self._finish()
+        finally:
+            first = self._store.tree.size
+            why = self._inbox.failure or "the log is closed"
+            self._tell_failed(self._inbox.fail(first, self._taken, why))
+            self._store.close()
+
+    def _turn(self) -> None:
+        self._inbox.wait(self._wait_s())
+        self._pause()
+        self._commit(self._inbox.take())
+        now = self._clock.monotonic()
+        if self._inbox.failure:
+            if now - self._retried >= self._limits.retry_s:
+                self._revive()
+        elif now - self._published >= self._limits.checkpoint_s:
+            self._publish()
+
+    def _wait_s(self) -> float | None:
+        now = self._clock.monotonic()
+        if self._inbox.failure:
+            return max(0.0, self._retried + self._limits.retry_s - now)
+        if self._store.signed == self._store.tree.size:
+            return None
+        return max(0.0, self._published + self._limits.checkpoint_s - now)
+
+    def _pause(self) -> None:
+        """Keep the floor, and let more records join the batch."""
+        rest = self._synced + self._limits.floor_s - self._clock.monotonic()
+        if rest > 0:
+            time.sleep(min(rest, self._limits.floor_s))
+
+    def _commit(self, entries: list[Entry]) -> None:
+        if not entries:
+            return
+        self._taken = entries
+        try:
+            whole = self._append(entries)
+        except OSError as error:
+            self._start_over(entries, error)
+            return
+        self._settled(entries)
+        if not whole:
+            self._inbox.own(superseded(self._store.segment, self._store.segment_bytes, "restored"))
+
+    def _append(self, entries: Sequence[Entry]) -> bool:
+        self._synced = self._clock.monotonic()
+        if self._store.segment_bytes >= self._limits.segment_bytes:
+            self._store.roll()
+        return self._store.append([e.line for e in entries], [e.leaf for e in entries])
+
+    def _settled(self, entries: list[Entry]) -> None:
+        for entry in entries:
+            if entry.opens:
+                self.unclosed[entry.opens] = None
+            elif entry.closes:
+                self.unclosed.pop(entry.closes, None)
+        self._inbox.done(entries)
+        self._taken = []
+        _call(settle, entries)
+
+    def _start_over(self, entries: list[Entry], error: OSError) -> None:
+        """The second chance: all that is not acknowledged goes into a new segment."""
+        self._abandon(error)
+        self._rewrite([], entries)
+
+    def _rewrite(self, more: list[dict[str, Any]], entries: list[Entry]) -> None:
+        first = self._store.tree.size
+        ahead = [self._broken, *more] if self._broken else more
+        renewed = self._inbox.restart(first, ahead, entries)
+        try:
+            self._append(renewed)
+        except OSError as error:
+            self._abandon(error)
+            self._retried = self._clock.monotonic()
+            why = f"the log cannot be written: {error.strerror or 'no reason given'}"
+            self._tell_failed(self._inbox.fail(first, renewed, why))
+            return
+        self._broken = None
+        self._settled(renewed)
+
+    def _revive(self) -> None:
+        missed = self._inbox.forget_missed()
+        self._rewrite(self._amends(missed), [])
+        if self._broken is None:
+            self._inbox.recovered()
+        else:
+            self._inbox.remember_missed(missed)
+
+    def _amends(self, missed: Missed) -> list[dict[str, Any]]:
+        """What a log that is written again says of the time when it was not."""
+        if not missed.count:
+            return []
+        since, until = missed.since, missed.until
+        gap = {"k": "log.gap", "count": missed.count, "since": since, "until": until}
+        return [gap, *(aborted(ref, "unrecorded") for ref in missed.refs if ref in self.unclosed)]
+
+    def _abandon(self, error: OSError) -> None:
+        name, kept = self._store.abandon()
+        if self._broken is None or kept:
+            self._broken = superseded(name, kept, "failed") | {"err": error.errno or 0}
+
+    def _publish(self) -> None:
+        self._published = self._clock.monotonic()
+        if self._store.signed == self._store.tree.size:
+            return
+        try:
+            self._store.publish()
+        except OSError as error:
+            self.trouble = f"no checkpoint can be written: {error.strerror or 'no reason given'}"
+        else:
+            self.trouble = ""
+
+    def _finish(self) -> None:
+        """Write what still waits, end what is still open, say goodbye, sign."""
+        if self._inbox.failure:
+            self._revive()
+        self._commit(self._inbox.take())
+        if self._inbox.failure:
+            return
+        for ref in self.unclosed:
+            self._inbox.own(aborted(ref, "closed"))
+        self._inbox.own({"k": "log.close"})
+        self._commit(self._inbox.take())
+        self._publish()
+
+    def _tell_failed(self, entries: list[Entry]) -> None:
+        self._taken = []
+        _call(partial(refuse, why=self._inbox.failure), entries)
+
+
+def aborted(ref: str, why: str) -> dict[str, Any]:
+    """The record that ends a decision whose completion is not known."""
+    return {"k": "llm.abort", "ref": ref, "st": "aborted", "why": why}
+
+
+def settle(entries: list[Entry]) -> None:
+    """Tell whoever still waits that the records are durable; runs in the event loop."""
+    for entry in entries:
+        if entry.future and not entry.future.done():
+            entry.future.set_result(Receipt(entry.n, entry.leaf))
+
+
+def refuse(entries: list[Entry], why: str) -> None:
+    """Tell whoever still waits that the records are not durable; runs in the event loop."""
+    for entry in entries:
+        if entry.future and not entry.future.done():
+            entry.future.set_exception(LedgerFailed(why))
+            entry.future.exception()  # a caller that never looks is no reason to complain
+
+
+def _call(tell: Callable[[list[Entry]], None], entries: list[Entry]) -> None:
+    """Run `tell` in the loop of those who wait, if there are any: one wake-up for all."""
+    waiting = [entry for entry in entries if entry.future]
+    if not waiting or waiting[0].future is None:
+        return
+    try:
+        waiting[0].future.get_loop().call_soon_threadsafe(tell, waiting)
+    except RuntimeError:
+        return  # the loop has ended, and with it everybody who waited
