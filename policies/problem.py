@@ -49,7 +49,7 @@ class Problem:
         return f"{place}: {self.what}, {self.why}, {self.fix}"
 
 
-class Mistakes(Exception):  # noqa: N818 - it is many errors, and the operator's, not ours
+class Mistakes(Exception):
     """Everything that is wrong at once; `problems` holds at least one."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:

@@ -32,8 +32,8 @@ _REMEDIES: Mapping[str, tuple[str, str]] = MappingProxyType(
         "greater_than": ("it must be greater than {gt}", "write a larger number"),
         "greater_than_equal": ("it must be at least {ge}", "write a larger number"),
         "less_than_equal": ("it must be at most {le}", "write a smaller number"),
-        "too_short": ("it needs at least {min_length}", "add one"),
-        "too_long": ("it may have at most {max_length}", "leave some out"),
+        "too_short": ("it needs at least {min_length} item", "add one"),
+        "too_long": ("it may have at most {max_length} items", "leave some out"),
         "string_too_short": ("it must not be empty", "write a text"),
         "string_too_long": ("it may have at most {max_length} characters", "shorten it"),
         "literal_error": ("it must be {expected}", "use one of them"),
@@ -109,8 +109,11 @@ def _words(detail: ErrorDetails) -> tuple[str, str]:
     context = detail.get("ctx", {})
     if detail["type"] == MISTAKE:
         return context["why"], context["fix"]
-    if detail["type"] in _REMEDIES:
-        why, fix = _REMEDIES[detail["type"]]
+    sort = detail["type"]
+    if sort in ("too_short", "too_long") and isinstance(detail["input"], str):
+        sort = f"string_{sort}"  # pydantic's name for it behind a validator of our own
+    if sort in _REMEDIES:
+        why, fix = _REMEDIES[sort]
         return why.format(**context), fix
     return detail["msg"].replace("Input should", "it must"), "correct it"
 

@@ -205,8 +205,8 @@ class _Reader:
         top = self._open[-1]
         if isinstance(top.node, list):
             top.node.append(value)
-        elif top.key is not None:
-            top.node[top.key] = value
+        else:
+            top.node[str(top.key)] = value
             top.key = None
 
     def _stop(self, event: yaml.Event, what: str, why: str, fix: str) -> None:

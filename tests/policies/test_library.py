@@ -1,0 +1,38 @@
+"""The packs."""
+
+import pytest
+
+from tidegate.detectors.kinds import KINDS
+from tidegate.policies import Action, Direction, compile_policy, library
+
+
+def test_the_packs_are_listed() -> None:
+    assert library.names() == ("default", "monitor", "strict")
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_each_pack_compiles_under_its_name_and_brings_tests(name: str) -> None:
+    made = compile_policy(library.text(name), f"{name}.yaml", KINDS)
+
+    assert name == made.policy.name
+    assert {rule.id for rule in made.policy.rules} - {case.rule for case in made.cases} <= {
+        "injection-flag",  # fires on doubtful texts only, which move with the detectors
+        "exfiltration-output",
+    }
+
+
+def test_only_the_monitor_pack_lets_uninspected_text_through() -> None:
+    compiled = {n: compile_policy(library.text(n), n, KINDS).policy for n in library.names()}
+
+    assert {name: policy.on_error for name, policy in compiled.items()} == {
+        "default": Action.BLOCK,
+        "monitor": Action.ALLOW,
+        "strict": Action.BLOCK,
+    }
+    assert set() == compiled["monitor"].kinds(Direction.INPUT, Action.REDACT)
+
+
+@pytest.mark.parametrize("name", ["", "none", "../default", "default.yaml"])
+def test_another_name_is_refused(name: str) -> None:
+    with pytest.raises(KeyError):
+        library.text(name)
