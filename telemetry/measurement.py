@@ -23,7 +23,10 @@ class Attempt:
     status: int = 0
     """The engine's HTTP status; 0 if there was none."""
     error: str = ""
-    """A short stable code ("connect", "reset", "stall", "engine_error"), "" if it went well."""
+    """A short stable code ("connect", "reset", "stall", "engine_error"), "" if it went well.
+
+    "client_left" says that the try was cancelled for the caller's leaving: no error of the engine.
+    """
     sent_ns: int = 0
     """The request had been handed to the engine completely."""
     first_byte_ns: int = 0
@@ -98,3 +101,11 @@ class Measurement:
     """Finding kind → count, both directions."""
     client_address: str = ""
     user_agent: str = ""
+    scheme: str = "http"
+    """What the caller spoke to this proxy: "http" or "https"."""
+    link: str = ""
+    """The traceparent of a caller whose context was not followed, kept as a span link."""
+    cached_tokens: int = -1
+    """Of `input_tokens`, those the engine took from its cache."""
+    reasoning_tokens: int = -1
+    """Of `output_tokens`, those spent on reasoning."""
