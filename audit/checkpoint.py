@@ -167,6 +167,9 @@ def _parts(text: str) -> tuple[str, bytes, bytes]:
 
 def _decoded(text: str) -> bytes:
     try:
-        return b64decode(text, validate=True)
+        data = b64decode(text, validate=True)
     except ValueError as error:
         raise NoteError("not base64") from error
+    if b64encode(data).decode() != text:
+        raise NoteError("not base64 in its only form")
+    return data

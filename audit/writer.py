@@ -53,7 +53,7 @@ class Writer:
         """Work until the inbox is closed; whatever happens, nobody is left waiting."""
         try:
             while not self._inbox.closing:
-                self._turn()
+                self.turn()
             self._finish()
         finally:
             first = self._store.tree.size
@@ -61,7 +61,8 @@ class Writer:
             self._tell_failed(self._inbox.fail(first, self._taken, why))
             self._store.close()
 
-    def _turn(self) -> None:
+    def turn(self) -> None:
+        """Wait for records, write them, and sign when it is time."""
         self._inbox.wait(self._wait_s())
         self._pause()
         self._commit(self._inbox.take())
