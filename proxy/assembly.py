@@ -1,0 +1,203 @@
+"""Builds the parts of a World from a configuration.
+
+Everything that can be wrong is found here, before a socket is opened: policies are compiled and
+their own tests run with the detectors that will be used.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from random import Random
+
+from yarl import URL
+
+from ..detectors import Detector, Finding, Pattern, Segment
+from ..detectors import registry as detectors
+from ..detectors.kinds import KINDS
+from ..detectors.scanner import Scanner
+from ..policies import (
+    Action,
+    Direction,
+    Find,
+    Mistakes,
+    Place,
+    Policy,
+    PolicyError,
+    Problem,
+    compile_policy,
+    failures,
+    library,
+    load_policy,
+)
+from ..telemetry import TelemetryOptions
+from .config import Config, ConfigError, ModelNames, PolicyFile
+from .config import Engine as EngineConfig
+from .config import Pool as PoolConfig
+from .config.load import read
+from .engines import Engine, Pool
+from .engines.health import Probe
+from .engines.upstream import Patience
+from .routes import Output, Route, Router
+
+DETECTORS = ("pii", "secrets", "injection")
+
+
+def load_detectors() -> list[Detector]:
+    """The detectors that come with Tidegate, in the order they are asked."""
+    loaded = detectors.load(DETECTORS)
+    return [loaded[name] for name in DETECTORS]
+
+
+def load_policies(config: Config, found: Sequence[Detector]) -> dict[str, Policy]:
+    """The policies of a configuration by name.
+
+    Raises:
+        ConfigError: with every mistake of every policy file, failed tests included.
+
+    """
+    policies: dict[str, Policy] = {}
+    problems: list[Problem] = []
+    for name, source in config.policies.items():
+        try:
+            text, file = policy_text(source)
+            policies[name] = load_policy(text, file, KINDS, finder(found))
+        except Mistakes as mistakes:
+            problems += mistakes.problems
+    if problems:
+        raise ConfigError(problems)
+    return policies
+
+
+def test_policy(name: str, found: Sequence[Detector]) -> int:
+    """Compile one policy file, or `pack:NAME`, and run its tests; how many there were.
+
+    Raises:
+        PolicyError: with every mistake and every failed test.
+        ConfigError: the file cannot be read, or there is no such pack.
+
+    """
+    pack = name.removeprefix("pack:")
+    if pack != name and pack not in library.names():
+        known = ", ".join(library.names())
+        problem = Place(name).problem(
+            "there is no such pack", f"there are {known}", "name one of these"
+        )
+        raise ConfigError([problem])
+    source = PolicyFile(pack=pack) if pack != name else PolicyFile(file=Path(name))
+    text, file = policy_text(source)
+    compiled = compile_policy(text, file, KINDS)
+    failed = list(failures(compiled, finder(found)))
+    if failed:
+        raise PolicyError(failed)
+    return len(compiled.cases)
+
+
+def policy_text(source: PolicyFile) -> tuple[str, str]:
+    """The text of a policy and the name of its file.  Raises ConfigError if it is not readable."""
+    if source.file is not None:
+        return read(source.file), str(source.file)
+    pack = source.pack or "default"
+    return library.text(pack), f"pack:{pack}"
+
+
+def finder(found: Sequence[Detector]) -> Find:
+    """All findings of these detectors in one text."""
+
+    def find(segment: Segment) -> list[Finding]:
+        return [finding for detector in found for finding in detector.find(segment)]
+
+    return find
+
+
+def build_engines(config: Config) -> dict[str, tuple[Engine, Probe]]:
+    """Every engine with how its pool asks for its health."""
+    engines: dict[str, tuple[Engine, Probe]] = {}
+    for pool in config.pools.values():
+        probe = Probe(
+            pool.health.path,
+            pool.health.interval,
+            pool.health.timeout,
+            pool.health.healthy_after,
+            pool.health.unhealthy_after,
+        )
+        for name in pool.engines:
+            engines.setdefault(name, (_engine(name, config.engines[name], pool), probe))
+    return engines
+
+
+def build_router(
+    config: Config,
+    engines: Mapping[str, tuple[Engine, Probe]],
+    policies: Mapping[str, Policy],
+    found: Sequence[Detector],
+) -> Router:
+    """The routes, with their pools and policies."""
+    random = Random()  # noqa: S311 - spreads load, hides nothing
+    pools = {
+        name: Pool(
+            name, [engines[e][0] for e in pool.engines], random, pool.required, pool.retries
+        )
+        for name, pool in config.pools.items()
+    }
+    outputs = {name: build_output(policy, found) for name, policy in policies.items()}
+    routes = {
+        name: Route(
+            name=name,
+            models=tuple(route.models),
+            pool=pools[route.pool],
+            policy=policies[route.policy],
+            policy_name=route.policy,
+            output=outputs[route.policy],
+            engine_model=route.model or "",
+        )
+        for name, route in config.routes.items()
+    }
+    return Router(routes, ModelNames(config.routes))
+
+
+def build_output(policy: Policy, found: Sequence[Detector]) -> Output:
+    """What a policy's rules for answers need: patterns to hold for, patterns to follow."""
+    acts = policy.kinds(Direction.OUTPUT, Action.REDACT)
+    speaks = policy.kinds(Direction.OUTPUT)
+    patterns = [pattern for detector in found for pattern in _patterns(detector)]
+    held = Scanner([p for p in patterns if p.kind in acts])
+    followed = Scanner([p for p in patterns if p.kind in speaks - acts])
+    return Output(held, followed, tuple(sorted(speaks - held.kinds - followed.kinds)))
+
+
+def _patterns(detector: Detector) -> Sequence[Pattern]:
+    scanner = getattr(detector, "scanner", None)
+    return scanner.patterns if isinstance(scanner, Scanner) else ()
+
+
+def _engine(name: str, engine: EngineConfig, pool: PoolConfig) -> Engine:
+    path = URL(str(engine.url)).path.rstrip("/").removesuffix("/v1")
+    key = engine.api_key.get_secret_value() if engine.api_key is not None else ""
+    return Engine(
+        name=name,
+        kind=engine.kind,
+        url=URL(str(engine.url)).with_path(path or "/"),
+        headers=(("Authorization", f"Bearer {key}"),) if key else (),
+        weight=engine.weight,
+        max_inflight=engine.max_inflight or 0,
+        eject_after=pool.eject.errors,
+        eject_for=pool.eject.for_,
+    )
+
+
+def patience(config: Config) -> Patience:
+    """How long engines are waited for."""
+    limits = config.limits
+    return Patience(limits.connect_timeout, limits.first_byte_timeout, limits.stall_timeout)
+
+
+def telemetry_options(config: Config) -> TelemetryOptions:
+    """Telemetry's settings; what the file leaves open, OTEL_ variables say."""
+    otlp = config.telemetry.otlp
+    return TelemetryOptions(
+        endpoint=str(otlp.endpoint) if otlp.endpoint else None,
+        protocol=otlp.protocol if otlp.endpoint else None,
+        headers={name: value.get_secret_value() for name, value in otlp.headers.items()},
+        service_name=config.telemetry.service_name,
+        sample_ratio=config.telemetry.sample_ratio,
+        timeout=otlp.timeout if otlp.endpoint else None,
+    )

@@ -1,0 +1,143 @@
+"""What a dialect must be able to do; one module of this folder implements it for one language."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from ...detectors import Segment, Source
+from ..errors import ProxyError
+
+
+class Uninspected(NamedTuple):
+    """A part of a body that no detector can read: where, what it is, and how large."""
+
+    where: tuple[str | int, ...]
+    type: str
+    size: int
+    """Bytes of a media value, or number of token ids."""
+
+
+class Channel(NamedTuple):
+    """One text of one answer that grows by deltas."""
+
+    choice: int
+    name: str
+    """"content", "reasoning", "refusal", "text", "tool" …"""
+    part: int = 0
+    """Which tool call."""
+
+    @property
+    def source(self) -> Source:
+        """What the text is, for policies."""
+        if self.name == "tool":
+            return Source.TOOL_CALL
+        return Source.REASONING if self.name.startswith("reasoning") else Source.ASSISTANT
+
+
+class Usage(msgspec.Struct):
+    """Token counts as an engine reports them; -1 where it does not."""
+
+    prompt_tokens: int = -1
+    completion_tokens: int = -1
+
+
+class StreamEvent(NamedTuple):
+    """One event of a stream, read."""
+
+    parts: Sequence[tuple[Channel, str]] = ()
+    finished: Sequence[tuple[int, str]] = ()
+    """(choice, finish reason) of the choices that end here."""
+    usage: Usage | None = None
+    usage_only: bool = False
+    """The event carries usage and no choice."""
+    error: str | None = None
+    """The engine reports a failure inside a 200; a short public description."""
+    last: bool = False
+    """The dialect's end marker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a request body says, as far as the proxy must know."""
+
+    model: str
+    stream: bool
+    wants_usage: bool
+    choices: int
+    max_tokens: int
+    segments: Sequence[Segment]
+    uninspected: Sequence[Uninspected]
+
+
+class Answer(NamedTuple):
+    """A complete answer, read: its texts, usage and endings."""
+
+    segments: Sequence[Segment]
+    usage: Usage | None
+    finish_reasons: Sequence[str]
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One method and path; `read` gives the meaning of a body (None: it has no body)."""
+
+    name: str
+    method: str
+    path: str
+    """The engine's path, and the route template for telemetry."""
+    operation: str
+    """gen_ai.operation.name."""
+    read: Callable[[Any], Reading] | None = None
+
+
+class Dialect(Protocol):
+    """One wire language."""
+
+    name: str
+
+    def endpoint(self, method: str, path: str) -> Endpoint:
+        """The endpoint for a normalised path.  Raises BadRequest (404, 405) for any other."""
+
+    def for_engine(self, body: dict[str, Any], reading: Reading, model: str) -> bool:
+        """Change what the engine must be asked differently; whether anything was changed."""
+
+    def answer(self, body: bytes) -> Answer:
+        """Read a complete answer.  Raises EngineFailed if it is not of this dialect."""
+
+    def edit_answer(
+        self, body: bytes, texts: Mapping[tuple[str | int, ...], str], *, blocked: bool
+    ) -> bytes:
+        """The answer with the texts at these places replaced."""
+
+    def event(self, data: bytes) -> StreamEvent:
+        """Read one event's data.  Raises EngineFailed if it is not of this dialect."""
+
+    def edit_event(self, data: bytes, texts: Mapping[Channel, str]) -> bytes:
+        """The event, framed for the wire, with the texts of these channels replaced."""
+
+    def without_usage(self, raw: bytes) -> bytes:
+        """The framed event without the usage member the client did not ask for."""
+
+    def renamed(self, raw: bytes, names: tuple[str, str]) -> bytes:
+        """The bytes with the engine's own model name, the first, given as the second."""
+
+    def block_events(self, sample: bytes, choices: Iterable[int], usage: Usage | None) -> bytes:
+        """The framed end of a stream that a policy stops; `sample` is the data of any event."""
+
+    def error_event(self, error: ProxyError) -> bytes:
+        """The framed event that tells of a failure in the middle of a stream."""
+
+    def error_body(self, error: ProxyError, details: Mapping[str, Any]) -> bytes:
+        """The body of an error reply; `details` go beside the standard members."""
+
+    def models(self, names: Sequence[str], created: int) -> bytes:
+        """The body of a model list."""
+
+    def model(self, name: str, created: int) -> bytes:
+        """The body for one model of the list."""
+
+    def error_message(self, body: bytes) -> str:
+        """What an engine's error body says is wrong, cut to a bounded length."""

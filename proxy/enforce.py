@@ -1,0 +1,70 @@
+"""Does what a decision says: edits texts in place, or refuses.
+
+A redacted text loses exactly the spans that were found; everything else keeps its value.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..detectors import Segment, Source
+from ..policies import Action, Hit, Policy
+from .errors import Refused
+from .stream.holdback import Edit, edited
+
+Where = tuple[str | int, ...]
+
+
+def redact(tree: Any, texts: Mapping[Where, str]) -> None:
+    """Set the texts at these places of a body."""
+    for where, text in texts.items():
+        node = tree
+        for step in where[:-1]:
+            node = node[step]
+        node[where[-1]] = text
+
+
+def redacted(hits: Sequence[Hit], policy: Policy) -> dict[Where, str]:
+    """The new text of every place that has something to redact."""
+    places: dict[Where, tuple[Segment, list[Edit]]] = {}
+    for hit in hits:
+        if hit.action is not Action.REDACT:
+            continue
+        edits = places.setdefault(hit.segment.where, (hit.segment, []))[1]
+        mask = masked(policy, hit.rule, hit.finding.kind, hit.segment.source)
+        edits.append(Edit(hit.finding.start, hit.finding.end, mask))
+    return {
+        where: edited(segment.text, _merged(edits)) for where, (segment, edits) in places.items()
+    }
+
+
+def masked(policy: Policy, rule: str, kind: str, source: Source) -> str:
+    """What stands in place of a finding; tool arguments are JSON, so there it is escaped."""
+    mask = policy.mask(rule, kind)
+    return json.dumps(mask)[1:-1] if source is Source.TOOL_CALL else mask
+
+
+def refusal(hits: Sequence[Hit], message: str) -> Refused:
+    """The refusal for a decision to block, naming rules and kinds, never text."""
+    blocking = [hit for hit in hits if hit.action is Action.BLOCK]
+    kinds = sorted({hit.finding.kind for hit in blocking})
+    rules = sorted({hit.rule for hit in blocking})
+    places = {_dotted(hit.segment.where): None for hit in blocking}
+    refused = Refused("content_filter", message, param=next(iter(places), None))
+    refused.details = {"innererror": {"code": "policy_violation", "rules": rules, "kinds": kinds}}
+    return refused
+
+
+def _merged(edits: list[Edit]) -> list[Edit]:
+    """Sorted, overlaps made one under the first one's mask."""
+    out: list[Edit] = []
+    for edit in sorted(edits):
+        if out and edit.start < out[-1].end:
+            out[-1] = out[-1]._replace(end=max(out[-1].end, edit.end))
+        else:
+            out.append(edit)
+    return out
+
+
+def _dotted(where: Where) -> str:
+    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in where).lstrip(".")

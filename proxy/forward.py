@@ -1,0 +1,246 @@
+"""Asks an engine, screens its answer, and hands it to the client.
+
+A request is tried again only as long as the client has not got a byte, and on another engine
+where there is one: whoever has seen the first word must not see another beginning.
+"""
+
+import structlog
+
+from ..detectors import Segment, Source, Trust
+from ..telemetry import Attempt
+from .dialects.base import Answer, Usage
+from .engines import Engine
+from .engines.pool import in_flight
+from .engines.upstream import EngineAnswer
+from .errors import BadRequest, EngineFailed, ProxyError
+from .exchange import Exchange, monotonic
+from .reply import Reply
+from .routes import Route
+from .screening import Screening
+from .stream.screen import StreamScreen
+from .usage import estimated
+from .world import World
+
+JSON = "application/json"
+EVENTS = "text/event-stream"
+OK = 200
+
+_log = structlog.get_logger(__name__)
+
+_BUSY = frozenset({502, 503, 504})
+"""An engine's "not me, not now": another may be better off."""
+_OURS = frozenset({401, 403, 407})
+"""The engine does not take our credential; the client's own was fine."""
+
+
+def models(x: Exchange, w: World, reply: Reply) -> None:
+    """Answer a model list from the routes that the caller may use."""
+    names = sorted(
+        {
+            model
+            for route in w.router.routes
+            if x.principal is not None and x.principal.may_use(route.name)
+            for model in route.named
+        }
+    )
+    wanted = reply.model_name
+    if wanted is None:
+        reply.stage(w.dialect.models(names, w.started), JSON)
+    elif wanted in names:
+        reply.stage(w.dialect.model(wanted, w.started), JSON)
+    else:
+        raise BadRequest(
+            "model_not_found", "no such model is served to this key", param="model", status=404
+        )
+
+
+async def forward(x: Exchange, w: World, reply: Reply) -> None:
+    """Get an answer from the route's pool, all of it but what must wait for the closing record.
+
+    Raises:
+        NoEngine: no engine can be asked.
+        EngineFailed: every engine that was asked failed, or one failed after the first byte.
+        BadRequest: the engine says that the request is at fault.
+
+    """
+    route = _route(x)
+    tried: list[Engine] = []
+    while True:
+        engine = route.pool.choose(w.now(), tried)
+        try:
+            with in_flight(engine):
+                await _attempt(x, w, reply, engine)
+        except EngineFailed as failure:
+            _note_failure(w, engine, failure)
+            again = len(tried) < route.pool.retries and not reply.started
+            same = any(engine is t for t in tried)
+            tried.append(engine)
+            if not again or (same and failure.code not in ("reset", "connect")):
+                raise
+        else:
+            engine.succeeded()
+            return
+
+
+async def _attempt(x: Exchange, w: World, reply: Reply, engine: Engine) -> None:
+    """One try at one engine, with its mark on the exchange whatever happens."""
+    attempt = Attempt(
+        span_id=w.contexts.ids.span_id(),
+        engine=engine.name,
+        kind=engine.kind,
+        address=engine.host,
+        port=engine.port,
+        start_ns=x.at(monotonic()),
+        end_ns=0,
+    )
+    x.attempts.append(attempt)
+    attempt.error = "client_left"  # unless something else is learnt below
+    try:
+        headers = _headers(x, attempt)
+        path = x.endpoint.path if x.endpoint is not None else ""
+        async with w.upstream.ask(engine, path, x.sent, headers) as answer:
+            attempt.status = answer.status
+            attempt.first_byte_ns = x.at(monotonic())
+            await _take(x, w, reply, answer)
+        attempt.error = ""
+    except ProxyError as error:
+        attempt.error = error.code if isinstance(error, EngineFailed) else ""
+        raise
+    finally:
+        attempt.end_ns = x.at(monotonic())
+
+
+def _headers(x: Exchange, attempt: Attempt) -> list[tuple[str, str]]:
+    """All that an engine is sent: nothing of the client's headers passes."""
+    return [
+        ("Content-Type", JSON),
+        ("Accept", EVENTS if x.streams else JSON),
+        ("Accept-Encoding", "identity"),
+        ("X-Request-Id", x.id),
+        *x.trace.headers(attempt.span_id),
+    ]
+
+
+async def _take(x: Exchange, w: World, reply: Reply, answer: EngineAnswer) -> None:
+    if answer.status != OK:
+        raise _refused(x, w, answer, await answer.read())
+    if x.streams:
+        if answer.content_type != EVENTS:
+            raise EngineFailed("bad_stream", "the engine answered a stream with something else")
+        await _relay(x, w, reply, answer)
+    else:
+        await _whole(x, w, reply, answer)
+
+
+async def _whole(x: Exchange, w: World, reply: Reply, answer: EngineAnswer) -> None:
+    """Read a complete answer, screen it, and stage it."""
+    body = await answer.read()
+    said: Answer = w.dialect.answer(body)
+    now = x.at(monotonic())
+    x.attempt.first_token_ns = x.attempt.last_token_ns = now
+    x.model_answered = said.model
+    x.finish_reasons = said.finish_reasons
+    x.answer_length = sum(len(s.text) for s in said.segments)
+    x.usage, x.usage_estimated = said.usage, False
+    if said.usage is None:
+        x.usage, x.usage_estimated = estimated(x, said.segments), True
+    if said.segments:
+        texts, blocked = Screening(x, _route(x)).whole(said.segments)
+        if texts or blocked:
+            body = w.dialect.edit_answer(body, texts, blocked=blocked)
+        if blocked:
+            x.finish_reasons = ["content_filter"]
+    if (names := _names(x)) is not None:
+        body = w.dialect.renamed(body, names)
+    reply.stage(body, JSON)
+
+
+async def _relay(x: Exchange, w: World, reply: Reply, answer: EngineAnswer) -> None:
+    """Pass a stream through its screen; the end marker stays staged.
+
+    Nothing goes out before the first token has come: until then another engine may be asked.
+    """
+    screen = StreamScreen(
+        w.dialect,
+        Screening(x, _route(x)),
+        wants_usage=x.reading is not None and x.reading.wants_usage,
+        names=_names(x),
+    )
+    waiting = b""
+    try:
+        while not screen.over and (piece := await answer.next()):
+            now, before = monotonic(), screen.text_events
+            out = screen.feed(piece)
+            if (events := screen.text_events - before) > 0:
+                x.tokens_came(now, events)
+            waiting = waiting + out if waiting else out
+            if waiting and screen.text_events and not screen.failure:
+                await _write(x, w, reply, waiting)
+                waiting = b""
+        waiting += screen.finish()
+    except EngineFailed as failure:
+        waiting += screen.abort()
+        screen.failure = failure
+    finally:
+        _account(x, screen)
+    if screen.failure is not None:
+        if reply.started and waiting:
+            await _write(x, w, reply, waiting)
+        raise screen.failure
+    if waiting:
+        await _write(x, w, reply, waiting)
+    reply.stage(screen.last, EVENTS)
+
+
+async def _write(x: Exchange, w: World, reply: Reply, data: bytes) -> None:
+    if not reply.started:
+        await w.recorder.opened(x)
+        await reply.start(EVENTS)
+    await reply.write(data)
+
+
+def _account(x: Exchange, screen: StreamScreen) -> None:
+    """What the stream was, as far as it came."""
+    x.finish_reasons = screen.finish_reasons
+    x.answer_length = screen.text_length
+    x.held_max, x.held_total = screen.held_max, screen.held_total
+    x.usage, x.usage_estimated = screen.usage, False
+    if screen.usage is None and screen.text_events:
+        prompt = estimated(x, ()).prompt_tokens
+        x.usage, x.usage_estimated = Usage(prompt, screen.text_events), True
+
+
+def _refused(x: Exchange, w: World, answer: EngineAnswer, body: bytes) -> ProxyError:
+    """What an engine's error status means for the client."""
+    status = answer.status
+    if status in _OURS:
+        return EngineFailed("engine_auth", "the engine does not accept the proxy's credential")
+    if status in _BUSY:
+        return EngineFailed("engine_busy", "the engine cannot take the request", status=503)
+    if not 400 <= status < 500:  # noqa: PLR2004 - client errors
+        return EngineFailed("engine_error", f"the engine failed (status {status})")
+    said = Segment(w.dialect.error_message(body), (), Source.ASSISTANT, Trust.MODEL)
+    texts, _ = Screening(x, _route(x)).whole([said])
+    error = BadRequest("engine_refused", texts.get((), said.text), status=status)
+    if status == 429 and answer.retry_after.isdigit():  # noqa: PLR2004 - too many requests
+        error.headers = (("Retry-After", str(min(int(answer.retry_after), 120))),)
+    return error
+
+
+def _note_failure(w: World, engine: Engine, failure: EngineFailed) -> None:
+    if failure.code != "engine_busy" and engine.failed(w.now()):
+        _log.warning("engine.ejected", engine=engine.name, error=failure.code)
+
+
+def _names(x: Exchange) -> tuple[str, str] | None:
+    """The engine's own model name and the client's, where they differ."""
+    route = _route(x)
+    if not route.engine_model or x.reading is None or route.engine_model == x.reading.model:
+        return None
+    return route.engine_model, x.reading.model
+
+
+def _route(x: Exchange) -> Route:
+    if x.route is None:
+        raise AssertionError("a request without a route reached an engine")
+    return x.route

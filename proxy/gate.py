@@ -1,0 +1,150 @@
+"""A running proxy: its listeners, its health checks, its log; begun and ended in order.
+
+Start: log, telemetry, engines' probes, listeners.  Stop: listeners take no more, running
+exchanges finish up to a limit, probes end, the log closes, telemetry flushes.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+import structlog
+from aiohttp import ClientSession, web
+
+from ..audit import Ledger
+from ..telemetry import Telemetry
+from .access import Access
+from .admin import Admin
+from .assembly import (
+    build_engines,
+    build_router,
+    load_detectors,
+    load_policies,
+    patience,
+    telemetry_options,
+)
+from .config import Config
+from .dialects.openai import OpenAI
+from .engines import Engine
+from .engines.health import Probe, watch_all
+from .engines.upstream import Upstream, session
+from .inspect import Inspector
+from .recorder import Recorder
+from .server import Server
+from .world import Observer, World
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Gate:
+    """A proxy that is up."""
+
+    world: World
+    engines: Mapping[str, Engine]
+    observers: list[Observer]
+    """Told of every request; more may be appended."""
+    addresses: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """Host and port by listener name, "admin" for the admin listener."""
+
+    def url(self, listener: str = "main") -> str:
+        """The base address of a listener."""
+        host, port = self.addresses[listener]
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+@asynccontextmanager
+async def running(config: Config) -> AsyncIterator[Gate]:
+    """Run a proxy for as long as the context lasts.
+
+    Raises:
+        ConfigError: a policy cannot be used.
+        LedgerFailed: the audit log cannot be opened.
+        OSError: an address cannot be listened on.
+
+    """
+    detectors = await asyncio.to_thread(load_detectors)
+    policies = await asyncio.to_thread(load_policies, config, detectors)
+    engines = build_engines(config)
+    async with AsyncExitStack() as stack:
+        ledger = await asyncio.to_thread(Ledger.open, config.audit.dir, origin=config.audit.origin)
+        stack.push_async_callback(ledger.close)
+        telemetry = Telemetry.start(telemetry_options(config))
+        stack.push_async_callback(asyncio.to_thread, telemetry.shutdown)
+        client = await stack.enter_async_context(session(patience(config)))
+        router = build_router(config, engines, policies, detectors)
+        observers: list[Observer] = [telemetry]
+        world = World(
+            dialect=OpenAI(),
+            router=router,
+            access=Access(config.access),
+            inspector=Inspector(detectors),
+            recorder=Recorder(ledger),
+            upstream=Upstream(client, patience(config)),
+            limits=config.limits,
+            contexts=telemetry.contexts,
+            metrics=telemetry.metrics,
+            observers=observers,
+            record_first=config.audit.mode == "pre_upstream",
+            started=int(time.time()),
+            now=asyncio.get_running_loop().time,
+        )
+        gate = Gate(world, {name: engine for name, (engine, _) in engines.items()}, observers)
+        _expose_engines(gate)
+        await stack.enter_async_context(_probing(list(engines.values()), world, client))
+        admin = Admin(world, ledger, telemetry)
+        await _listen(stack, config, gate, admin)
+        yield gate
+        admin.draining = True
+        _log.info("gate.draining", limit_seconds=config.limits.drain)
+
+
+def _expose_engines(gate: Gate) -> None:
+    for engine in gate.engines.values():
+        gate.world.metrics.engine_up(engine.name, up=False)
+        gate.world.metrics.watch_engine(engine.name, partial(_in_flight, engine))
+
+
+def _in_flight(engine: Engine) -> float:
+    return float(engine.inflight)
+
+
+@asynccontextmanager
+async def _probing(
+    engines: Sequence[tuple[Engine, Probe]], world: World, client: ClientSession
+) -> AsyncIterator[None]:
+    def changed(engine: Engine) -> None:
+        world.metrics.engine_up(engine.name, up=bool(engine.probed))
+
+    task = asyncio.ensure_future(watch_all(engines, client, changed))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _listen(stack: AsyncExitStack, config: Config, gate: Gate, admin: Admin) -> None:
+    """Open every listener; each stops, and drains, when the stack unwinds."""
+    admin_runner = web.AppRunner(admin.app(), access_log=None, shutdown_timeout=1)
+    await admin_runner.setup()
+    stack.push_async_callback(admin_runner.cleanup)
+    gate.addresses["admin"] = await _bind(admin_runner, config.admin.host, config.admin.port)
+    server = Server(lambda: gate.world)
+    runner = web.ServerRunner(server, shutdown_timeout=config.limits.drain)
+    await runner.setup()
+    stack.push_async_callback(runner.cleanup)
+    for name, listener in config.listeners.items():
+        gate.addresses[name] = await _bind(runner, listener.host, listener.port)
+        _log.info("gate.listening", listener=name, address=gate.url(name))
+
+
+async def _bind(runner: web.BaseRunner, host: str, port: int) -> tuple[str, int]:
+    """Listen on one address; the port that was got, if it was 0."""
+    before = len(runner.addresses)
+    await web.TCPSite(runner, host, port, backlog=1024).start()
+    address = runner.addresses[before]
+    return address[0], address[1]

@@ -1,0 +1,87 @@
+"""The gate to the audit log: two records for each request, durable when they must be.
+
+The opening record is durable before a byte is released, the closing one before the last.  What
+the client does cannot hinder a record: it is in the log's hands as soon as it is submitted.
+"""
+
+import asyncio
+
+from ..audit import Closing, Ledger, LedgerFailed, Opening, Receipt, RecordError
+from .errors import AuditFailed
+from .exchange import Exchange, monotonic
+from .facts import closing, opening
+
+
+class Recorder:
+    """Writes the records of exchanges to one ledger."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._openings: dict[str, asyncio.Future[Receipt]] = {}
+
+    @property
+    def healthy(self) -> bool:
+        """Whether the log can be written."""
+        return self._ledger.healthy
+
+    def open(self, x: Exchange) -> None:
+        """Submit the opening record.  Raises AuditFailed if the log does not take it."""
+        record = opening(x)
+        self._openings[x.id] = self._submit(record)
+        x.record_id = record.id
+
+    async def opened(self, x: Exchange) -> None:
+        """Wait until the opening record is durable.  Raises AuditFailed if it will not be."""
+        future = self._openings.get(x.id)
+        if future is not None:
+            await self._durable(x, future)
+
+    def close(self, x: Exchange) -> asyncio.Future[Receipt]:
+        """Submit the closing record, after the opening one if that is still to come."""
+        if not x.record_id:
+            self.open(x)
+        self._openings.pop(x.id, None)
+        return self._submit(closing(x))
+
+    async def closed(self, x: Exchange) -> None:
+        """Make the closing record durable, and with it, as the log is in order, the opening."""
+        await self._durable(x, self.close(x))
+
+    def abandon(self, x: Exchange) -> None:
+        """Submit what records the log still takes, and wait for none."""
+        try:
+            self.close(x)
+        except AuditFailed:
+            self._openings.pop(x.id, None)
+
+    def _submit(self, record: Opening | Closing) -> asyncio.Future[Receipt]:
+        try:
+            future = self._ledger.submit(record)
+        except (LedgerFailed, RecordError) as error:
+            raise _failed() from error
+        future.add_done_callback(_seen)
+        return future
+
+    async def _durable(self, x: Exchange, future: asyncio.Future[Receipt]) -> None:
+        start = monotonic()
+        try:
+            await asyncio.shield(future)
+        except LedgerFailed as error:
+            raise _failed() from error
+        finally:
+            now = monotonic()
+            x.wait_audit_ns += now - start
+            x.timeline.recorded = now
+
+
+def _failed() -> AuditFailed:
+    return AuditFailed(
+        "audit_unavailable",
+        "the audit log cannot be written, and nothing passes unrecorded; try again later",
+    )
+
+
+def _seen(future: asyncio.Future[Receipt]) -> None:
+    """A failed record that nobody waits for any more is known from the log's health."""
+    if not future.cancelled():
+        future.exception()

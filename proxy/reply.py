@@ -1,0 +1,199 @@
+"""The client's side of one exchange: its body in, its answer out.
+
+With `server.py` the only code that knows the client's socket.  Everything a client sends is
+bounded here: how much, how long, in which form; and how long it may take to read an answer.
+"""
+
+import asyncio
+from ipaddress import ip_address
+from urllib.parse import unquote
+
+from aiohttp import hdrs, web
+
+from .config import Limits
+from .errors import BadRequest
+from .exchange import Exchange, monotonic
+
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+_ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
+_BACKLOG = 64 << 10
+"""Bytes waiting in the client's socket from which a write is timed."""
+_MODELS = "/models/"
+
+
+class Reply:
+    """One exchange's way back to its client."""
+
+    def __init__(self, request: web.BaseRequest, x: Exchange, limits: Limits) -> None:
+        self._request = request
+        self._x = x
+        self._limits = limits
+        self._stream: web.StreamResponse | None = None
+        self._staged = b""
+        self._content_type = ""
+        self.path = request.rel_url.raw_path
+        """As the client wrote it: only paths that need no decoding are served."""
+
+    @property
+    def started(self) -> bool:
+        """Whether the client has got a status."""
+        return self._stream is not None
+
+    @property
+    def status(self) -> int:
+        """The status the client has got, 0 before."""
+        return self._stream.status if self._stream is not None else 0
+
+    @property
+    def credentials(self) -> tuple[list[str], list[str]]:
+        """All `Authorization` and all `x-api-key` values."""
+        headers = self._request.headers
+        return headers.getall(hdrs.AUTHORIZATION, []), headers.getall("x-api-key", [])
+
+    @property
+    def loopback(self) -> bool:
+        """Whether the client is on this machine, as far as its address tells."""
+        try:
+            return ip_address(self._x.client_address).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def model_name(self) -> str | None:
+        """The model that a path below /models/ names; None for the list."""
+        _, found, name = self.path.partition(_MODELS)
+        return unquote(name) if found else None
+
+    def refuse_oddities(self) -> None:
+        """Refuse what no plain API call has.  Raises BadRequest."""
+        headers = self._request.headers
+        if hdrs.UPGRADE in headers:
+            raise BadRequest(
+                "upgrade_refused", "connections are not upgraded here: WebSockets pass uninspected"
+            )
+        size = sum(len(name) + len(value) + 4 for name, value in self._request.raw_headers)
+        if size > self._limits.header_bytes:
+            raise BadRequest(
+                "headers_too_large",
+                f"the headers have {size} bytes; at most {self._limits.header_bytes} are taken",
+                status=431,
+            )
+
+    async def receive(self) -> bytes:
+        """The whole body, decompressed.
+
+        Raises:
+            BadRequest: it is too large (413), too slow (408), or in a form not taken (415).
+
+        """
+        request, limit = self._request, self._limits.body
+        self._check_form(limit)
+        if request.headers.get(hdrs.EXPECT, "").lower() == "100-continue":
+            await request.writer.write(_CONTINUE)
+            request.writer.output_size = 0
+        content = request.content
+        if content.is_eof():
+            body = content.read_nowait(-1)
+            if len(body) <= limit:
+                return body
+            raise _too_large(limit)
+        try:
+            async with asyncio.timeout(self._limits.body_timeout):
+                return await self._read(limit)
+        except TimeoutError as error:
+            raise BadRequest(
+                "body_timeout",
+                f"the body did not arrive within {self._limits.body_timeout:g} s",
+                status=408,
+            ) from error
+        except web.RequestPayloadError as error:
+            raise BadRequest("bad_body", "the body breaks off or is badly encoded") from error
+
+    async def _read(self, limit: int) -> bytes:
+        pieces, size = [], 0
+        while piece := await self._request.content.readany():
+            size += len(piece)
+            if size > limit:
+                raise _too_large(limit)
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    def _check_form(self, limit: int) -> None:
+        request = self._request
+        if (request.content_length or 0) > limit:
+            raise _too_large(limit)
+        if request.headers.get(hdrs.CONTENT_ENCODING, "").lower() not in _ENCODINGS:
+            raise BadRequest(
+                "unsupported_encoding", "send the body plain, or as gzip or deflate", status=415
+            )
+        if request.content_type != "application/json":
+            raise BadRequest(
+                "unsupported_media_type",
+                "send the body as JSON, with the header `Content-Type: application/json`",
+                status=415,
+            )
+
+    def stage(self, body: bytes, content_type: str) -> None:
+        """Keep what may go out only when the closing record is durable."""
+        self._staged = body
+        self._content_type = content_type
+
+    async def start(self, content_type: str) -> None:
+        """Send the head of a stream."""
+        stream = web.StreamResponse(headers=self._headers(content_type))
+        stream.enable_chunked_encoding()
+        await stream.prepare(self._request)
+        self._stream = stream
+
+    async def write(self, data: bytes) -> None:
+        """Send a piece of a stream, and wait while the client does not read.
+
+        Raises:
+            ConnectionError: the client left, or did not read for `limits.write_timeout`.
+
+        """
+        if self._stream is None:
+            raise AssertionError("write comes after start")
+        if not self._x.timeline.answered:
+            self._x.timeline.answered = monotonic()
+        self._x.bytes_out += len(data)
+        transport = self._request.transport
+        if transport is None:
+            raise ConnectionResetError("the client left")
+        if transport.get_write_buffer_size() < _BACKLOG:
+            await self._stream.write(data)
+            return
+        try:
+            async with asyncio.timeout(self._limits.write_timeout):
+                await self._stream.write(data)
+        except TimeoutError as error:
+            transport.abort()
+            raise ConnectionAbortedError("the client does not read") from error
+
+    async def finish(self) -> None:
+        """Send what was staged, as the end of the stream or as the whole answer."""
+        if self._stream is None:
+            return
+        if self._staged:
+            await self.write(self._staged)
+        await self._stream.write_eof()
+
+    def response(self) -> web.StreamResponse:
+        """The response to give back to aiohttp: the finished stream, or the staged answer."""
+        if self._stream is not None:
+            return self._stream
+        x = self._x
+        x.timeline.answered = x.timeline.answered or monotonic()
+        x.bytes_out = len(self._staged)
+        return web.Response(body=self._staged, headers=self._headers(self._content_type))
+
+    def _headers(self, content_type: str) -> dict[str, str]:
+        headers = {"Content-Type": content_type, "X-Request-Id": self._x.id}
+        if content_type == "text/event-stream":
+            headers["Cache-Control"] = "no-cache"
+            headers["X-Accel-Buffering"] = "no"  # asks an nginx in front not to hold tokens back
+        return headers
+
+
+def _too_large(limit: int) -> BadRequest:
+    return BadRequest("body_too_large", f"the body may have at most {limit} bytes", status=413)

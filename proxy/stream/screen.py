@@ -1,0 +1,284 @@
+"""The screen an answer's stream passes: bytes of an engine in, bytes for the client out.
+
+Events wait in one queue and leave in their order.  An event leaves when every character it
+carries is decided by its channel's HoldBack; unchanged events leave as the bytes they came as.
+A replacement goes into the first event it touches, the others only lose characters.
+
+The end marker is kept back in `last`: the relay sends it when the closing record is durable.
+Failures and blocks are states, not exceptions: what was decided before them still goes out.
+"""
+
+from collections import deque
+from typing import Protocol
+
+from ..dialects.base import Channel, Dialect, StreamEvent, Usage
+from ..errors import EngineFailed
+from .holdback import Edit, HoldBack, Release, edited
+from .sse import EventReader
+
+MOST_CHANNELS = 1024
+WATCHED_PIECES = 32
+"""Reads whose text is shown to a follower together."""
+
+MOST_QUEUED = 8 << 20
+"""Bytes of events that may wait behind held text; an engine that sends more is broken."""
+
+
+class Channels(Protocol):
+    """Who knows what a channel must be screened for."""
+
+    def holdback(self, channel: Channel) -> HoldBack:
+        """The filter that decides what goes out."""
+
+    def follower(self, channel: Channel) -> HoldBack | None:
+        """A filter that only reports, so it delays nothing; None if there is nothing to report."""
+
+
+class _Track:
+    """A channel: its HoldBack, and how far its text has come and is decided."""
+
+    __slots__ = ("decided", "edits", "follow", "hold", "pending", "total", "watched")
+
+    def __init__(self, hold: HoldBack, follow: HoldBack | None) -> None:
+        self.hold = hold
+        self.follow = follow
+        self.watched: list[str] = []
+        self.total = 0
+        self.decided = 0
+        self.edits: list[Edit] = []
+        self.pending: list[str] = []
+
+
+class _Item:
+    """One event in the queue, with the stretch of each channel that it carries."""
+
+    __slots__ = ("data", "parts", "raw")
+
+    def __init__(
+        self, raw: bytes, data: bytes, parts: list[tuple[Channel, _Track, int, str]]
+    ) -> None:
+        self.raw = raw
+        self.data = data
+        self.parts = parts
+
+
+class StreamScreen:
+    """One stream; `screening` gives the filters of a channel when it first appears."""
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        screening: Channels,
+        *,
+        wants_usage: bool,
+        names: tuple[str, str] | None = None,
+    ) -> None:
+        self._dialect = dialect
+        self._screening = screening
+        self._wants_usage = wants_usage
+        self._names = names
+        self._reader = EventReader()
+        self._queue: deque[_Item] = deque()
+        self._queued = 0
+        self._tracks: dict[Channel, _Track] = {}
+        self._sample = b""
+        self._unfinished: set[int] = set()
+        self._asked_to_stop: _Track | None = None
+        self._stop = -1
+        self.last = b""
+        """The dialect's end marker, once it has come."""
+        self.failure: EngineFailed | None = None
+        self.blocked = False
+        self.usage: Usage | None = None
+        self.finish_reasons: list[str] = []
+        self.text_events = 0
+        """Events that carried text so far: the clock of first and next tokens."""
+        self.text_length = 0
+        self.held_max = 0
+        """The most UTF-8 bytes of text that waited after any read."""
+        self.held_total = 0
+        """UTF-8 bytes of text that had to wait for a later read."""
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more of the engine is wanted."""
+        return self.blocked or self.failure is not None or bool(self.last)
+
+    def feed(self, data: bytes) -> bytes:
+        """Take bytes of the engine; what of the stream may go to the client now."""
+        try:
+            for raw, body in self._reader.feed(data):
+                self._take(raw, body)
+                if self.over:
+                    break
+        except EngineFailed as failure:
+            self.failure = failure
+        if self.over:
+            return self._flush()
+        for track in self._tracks.values():
+            if track.pending:
+                self._push(track)
+        self._weigh()
+        return self._drain()
+
+    def finish(self) -> bytes:
+        """The engine has closed its stream: what is due; sets `failure` if that was no end.
+
+        A stream is whole when its end marker came or when every choice had its finish reason.
+        """
+        if self.over:
+            return b""
+        if self._reader.rest.strip():
+            self.failure = EngineFailed("truncated", "the engine's stream broke off in an event")
+        elif self._unfinished or not self.finish_reasons:
+            self.failure = EngineFailed("truncated", "the engine's stream ended without its end")
+        return self._flush()
+
+    def abort(self) -> bytes:
+        """The engine is gone: everything held is due, as far as it came."""
+        return self._flush()
+
+    def _take(self, raw: bytes, body: bytes | None) -> None:
+        if body is None:
+            self._enqueue(_Item(raw, b"", []))
+            return
+        event = self._dialect.event(body)
+        if event.last:
+            self.last = raw
+        elif event.error is not None:
+            self.failure = EngineFailed("engine_error", event.error)
+        else:
+            self.usage = event.usage or self.usage
+            if not event.usage_only or self._wants_usage:
+                self._keep(raw, body, event)
+
+    def _keep(self, raw: bytes, body: bytes, event: StreamEvent) -> None:
+        """Put an event into the queue, and its texts into their channels."""
+        parts = []
+        for channel, text in event.parts:
+            track = self._tracks.get(channel) or self._new_track(channel)
+            parts.append((channel, track, track.total, text))
+            track.total += len(text)
+            track.pending.append(text)
+            self.text_length += len(text)
+        if parts:
+            self.text_events += 1
+        self._sample = self._sample or body
+        self._enqueue(_Item(raw, body, parts))
+        for choice, reason in event.finished:
+            self._finish_choice(choice, reason)
+
+    def _new_track(self, channel: Channel) -> _Track:
+        if len(self._tracks) >= MOST_CHANNELS:
+            raise EngineFailed("bad_stream", f"the engine's answer has over {MOST_CHANNELS} parts")
+        track = self._tracks[channel] = _Track(
+            self._screening.holdback(channel), self._screening.follower(channel)
+        )
+        self._unfinished.add(channel.choice)
+        return track
+
+    def _enqueue(self, item: _Item) -> None:
+        self._queued += len(item.raw)
+        if self._queued > MOST_QUEUED:
+            raise EngineFailed("bad_stream", "the engine sends events but no text that ends")
+        self._queue.append(item)
+
+    def _finish_choice(self, choice: int, reason: str) -> None:
+        self.finish_reasons.append(reason)
+        self._unfinished.discard(choice)
+        for channel, track in self._tracks.items():
+            if channel.choice == choice:
+                self._close(track)
+
+    def _push(self, track: _Track) -> None:
+        text = track.pending[0] if len(track.pending) == 1 else "".join(track.pending)
+        track.pending.clear()
+        if track.follow is not None:
+            track.watched.append(text)
+            if len(track.watched) >= WATCHED_PIECES:
+                self._watch(track.follow, track)
+        self._note(track, track.hold.push(text))
+
+    def _close(self, track: _Track) -> None:
+        if track.pending:
+            self._push(track)
+        self._note(track, track.hold.close())
+        if track.follow is not None:
+            self._watch(track.follow, track)
+            track.follow.close()
+
+    def _watch(self, follow: HoldBack, track: _Track) -> None:
+        """Show the follower what has gone by; it holds nothing up, so it reads many at once."""
+        follow.push("".join(track.watched))
+        track.watched.clear()
+
+    def _note(self, track: _Track, release: Release) -> None:
+        track.decided = release.upto
+        if release.edits:
+            track.edits += release.edits
+        if release.stop >= 0 and self._asked_to_stop is None:
+            self._asked_to_stop, self._stop = track, release.stop
+            self.blocked = True
+
+    def _weigh(self) -> None:
+        held = 0
+        for track in self._tracks.values():
+            if track.decided < track.total:
+                held += len(track.hold.held.encode("utf-8", "replace"))
+        if held:
+            self.held_total += held
+            self.held_max = max(self.held_max, held)
+
+    def _drain(self) -> bytes:
+        out = []
+        queue = self._queue
+        while queue:
+            item = queue[0]
+            if self.blocked and self._reaches_stop(item):
+                out.append(self._render(item))
+                queue.clear()
+                break
+            if any(at + len(text) > track.decided for _, track, at, text in item.parts):
+                break
+            queue.popleft()
+            self._queued -= len(item.raw)
+            out.append(self._render(item))
+        return out[0] if len(out) == 1 else b"".join(out)
+
+    def _reaches_stop(self, item: _Item) -> bool:
+        return any(
+            track is self._asked_to_stop and at + len(text) > self._stop
+            for _, track, at, text in item.parts
+        )
+
+    def _flush(self) -> bytes:
+        for track in self._tracks.values():
+            self._close(track)
+        if not self.blocked:
+            return self._drain()
+        for track in self._tracks.values():
+            track.decided = track.total
+        return self._drain() + self._block_events()
+
+    def _render(self, item: _Item) -> bytes:
+        texts = {}
+        for channel, track, at, text in item.parts:
+            shown = text
+            if track is self._asked_to_stop and at + len(text) > self._stop:
+                shown = text[: max(0, self._stop - at)]
+            if track.edits:
+                shown = edited(shown, track.edits, at)
+                track.edits = [e for e in track.edits if e.end > at + len(text)]
+            if shown != text:
+                texts[channel] = shown
+        raw = self._dialect.edit_event(item.data, texts) if texts else item.raw
+        if not self._wants_usage:
+            raw = self._dialect.without_usage(raw)
+        return self._dialect.renamed(raw, self._names) if self._names else raw
+
+    def _block_events(self) -> bytes:
+        self.finish_reasons = ["content_filter"]
+        sample = self._sample
+        usage = (self.usage or Usage()) if self._wants_usage else None
+        ends = self._dialect.block_events(sample, sorted(self._unfinished or {0}), usage)
+        return self._dialect.renamed(ends, self._names) if self._names else ends
