@@ -52,8 +52,8 @@ def test_mistakes_of_shape_and_unknown_kinds_come_together() -> None:
         ),
         "p.yaml:5:3: rules[1].reason is missing, it has no default, add `reason:`",
         (
-            "p.yaml:5:38: rules[1].action is 'drop', it must be 'allow', 'flag', 'redact' or 'block',"
-            " use one of them"
+            "p.yaml:5:38: rules[1].action is 'drop', it must be 'allow', 'flag', 'redact' or"
+            " 'block', use one of them"
         ),
         (
             "p.yaml:5:44: rules[1].raeson is unknown, rules[1] has no such key, did you mean"

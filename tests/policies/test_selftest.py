@@ -48,12 +48,12 @@ def test_each_failed_test_is_reported_with_the_answer() -> None:
         "{name: b, text: nothing, expect: flag, rule: mask}",
     ) == [
         (
-            "p.yaml:7:41: the test 'a' expects block, the answer is redact by mask for pii.email (0.5)"
-            " and pii.card (0.9), correct the rules or the test"
+            "p.yaml:7:41: the test 'a' expects block, the answer is redact by mask for"
+            " pii.email (0.5) and pii.card (0.9), correct the rules or the test"
         ),
         (
-            "p.yaml:8:38: the test 'b' expects flag by mask, the answer is allow because nothing was"
-            " found, correct the rules or the test"
+            "p.yaml:8:38: the test 'b' expects flag by mask, the answer is allow because"
+            " nothing was found, correct the rules or the test"
         ),
     ]
 
