@@ -71,6 +71,10 @@ class HttpSpans(HttpSpanExporter):
             result.error = answer.error
             return answer.success
 
+    def shutdown(self) -> None:
+        """Close, ending waits for a retry."""
+        super().shutdown()  # type: ignore[no-untyped-call]  # the SDK's has no annotations
+
 
 @dataclass(frozen=True, slots=True)
 class _Batch:

@@ -21,8 +21,8 @@ class Limits:
 
     max_queue: int = 2048
     """Requests that may wait, in each of the two queues."""
-    max_batch: int = 128
-    """Requests per export; about 2 KB each."""
+    max_batch: int = 256
+    """Requests per export; about 2 KB each, collectors take 4 MB by default."""
     interval: float = 1.0
     """Seconds until a batch that is not full is sent."""
 

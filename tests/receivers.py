@@ -76,7 +76,8 @@ def grpc_collector(*, hangs: bool = False) -> Iterator[tuple[str, Received]]:
         gate.set()
     with ThreadPoolExecutor(2) as pool:
         server = grpc.server(pool)
-        add_TraceServiceServicer_to_server(_Service(received, gate), server)
+        register: Any = add_TraceServiceServicer_to_server  # generated, without types
+        register(_Service(received, gate), server)
         port = server.add_insecure_port("127.0.0.1:0")
         server.start()
         try:

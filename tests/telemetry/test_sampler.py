@@ -27,6 +27,10 @@ def test_the_ratio_decides_as_the_sdk_does() -> None:
         assert expected == ours.keeps(f"{trace_id:032x}", None)
 
 
+def test_a_ratio_of_one_keeps_every_trace() -> None:
+    assert Sampler(ratio=1.0).keeps("f" * 32, None)
+
+
 @pytest.mark.parametrize(
     ("name", "argument", "expected"),
     [

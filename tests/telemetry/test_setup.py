@@ -92,6 +92,29 @@ def test_the_resource_says_who_sends(start: Start, monkeypatch: pytest.MonkeyPat
     assert len({r["service.instance.id"] for r in resources}) == 3
 
 
+def test_a_name_among_the_resource_attributes_is_kept(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "service.name=from-attributes")
+    with http_collector() as (endpoint, received):
+        start(endpoint=endpoint).settled(measurement())
+        received.wait(4)
+
+    pairs = received.requests[0].resource_spans[0].resource.attributes
+    assert {p.value.string_value for p in pairs if p.key == "service.name"} == {"from-attributes"}
+
+
+def test_the_text_counts_requests_that_settled_just_now(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(telemetry_setup, "_GATHER_SECONDS", PATIENCE)
+    telemetry = start()
+    for _ in range(40):
+        telemetry.settled(measurement())
+
+    assert b'tidegate_requests_total{outcome="ok",route="chat"} 40.0' in telemetry.metrics_text()
+
+
 def test_without_an_endpoint_there_is_no_exporter_but_metrics(start: Start) -> None:
     before = threads("telemetry-sender")
     telemetry = start()

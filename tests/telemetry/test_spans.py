@@ -27,7 +27,7 @@ def exported(*measurements: Measurement) -> ResourceSpans:
     encoder = SpanEncoder({"service.name": "gate"}, "1.2.3", Ids(random.Random(1)))
     parts = [encoder.encode(m, timings(m)) for m in measurements]
     request = ExportTraceServiceRequest.FromString(encoder.request(parts))
-    (group,) = request.resource_spans
+    group: ResourceSpans = request.resource_spans[0]
     return group
 
 

@@ -22,6 +22,16 @@ def test_the_official_messages_read_every_attribute(key: str, value: wire.Value)
     assert {key: value} == attributes(Span.FromString(wire.attribute(key, value)))
 
 
+@given(st.integers(0, 2**63 - 1))
+def test_a_count_is_the_same_as_an_int_attribute(number: int) -> None:
+    assert wire.attribute("k", number) == wire.count("k", number)
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_a_varint_is_protobufs(number: int) -> None:
+    assert Span.FromString(b"\x60" + wire.varint(number)).dropped_events_count == number % 2**32
+
+
 def test_a_list_of_texts_is_an_array() -> None:
     span = Span.FromString(wire.attribute("k", ["stop", "length"]))
 
