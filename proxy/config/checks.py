@@ -80,7 +80,7 @@ def grants(config: Config, source: Source) -> Iterator[Problem]:
     routes = _defined(config.routes, source, "routes")
     for path, globs in granted:
         for index, glob in enumerate(globs):
-            if not any(fnmatchcase(route, glob) for route in routes):
+            if glob != "*" and not any(fnmatchcase(route, glob) for route in routes):
                 what = f"{dotted((*path, index))} is {quoted(glob)}"
                 fix = suggestion(glob, routes)
                 yield source.value((*path, index)).problem(what, "it names no route", fix)
@@ -209,10 +209,9 @@ def warnings(config: Config, source: Source) -> Iterator[Problem]:
         ("policies", config.policies, used_policies, "route"),
     ):
         for name in sorted(set(names) - used):
-            if (sort, name) in source.values:
-                place = source.key((sort, name))
-                why, fix = f"no {where} names it", "remove it, or use it"
-                yield place.problem(f"{sort}.{name} is not used", why, fix)
+            place = source.key((sort, name))
+            why, fix = f"no {where} names it", "remove it, or use it"
+            yield place.problem(f"{sort}.{name} is not used", why, fix)
     if not is_loopback(config.admin.host):
         what = f"admin.host is {quoted(config.admin.host)}"
         why = "metrics and engine states are shown to whoever reaches it, without a key"

@@ -24,7 +24,7 @@ _PLAIN: tuple[tuple[Any, str], ...] = (
     (SecretStr, "secret text"),
     (Path, "path"),
 )
-_KIB = 1024
+_SIZES = ((1, "B"), (1024, "KiB"), (1024**2, "MiB"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +109,10 @@ def _default(value: Any, sort: str) -> str:
 
 
 def _size(value: int) -> str:
-    for unit in ("B", "KiB", "MiB"):
-        if value % _KIB or unit == "MiB":
-            return f"{value}{unit}"
-        value //= _KIB
-    return f"{value}B"
+    """The size in the largest unit that needs no fraction."""
+    exact = [(size, unit) for size, unit in _SIZES if value % size == 0]
+    size, unit = exact[-1]
+    return f"{value // size}{unit}"
 
 
 def render() -> str:
