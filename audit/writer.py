@@ -54,7 +54,7 @@ class Writer:
         try:
             while not self._inbox.closing:
                 self.turn()
-            self._finish()
+            self.finish()
         finally:
             first = self._store.tree.size
             why = self._inbox.failure or "the log is closed"
@@ -168,7 +168,7 @@ class Writer:
         else:
             self.trouble = ""
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
         """Write what still waits, end what is still open, say goodbye, sign."""
         if self._inbox.failure:
             self._revive()
