@@ -1,5 +1,8 @@
 """From text to policy: each stage's mistakes, and what the digest depends on."""
 
+import textwrap
+from pathlib import Path
+
 import pytest
 from tests.policies.examples import INPUT, KINDS, USER, finding
 
@@ -133,3 +136,11 @@ def test_the_digest_depends_on_the_known_kinds() -> None:
         compile_policy(text, "f", KINDS).policy.digest
         != compile_policy(text, "f", (*KINDS, "pii.new")).policy.digest
     )
+
+
+def test_the_example_in_the_documentation_compiles() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "policies.md").read_text("utf-8")
+    example = page.partition("## A file\n")[2].partition("\n| Key")[0]
+    made = compile_policy(textwrap.dedent(example), "docs/policies.md", KINDS)
+
+    assert [rule.id for rule in made.policy.rules] == ["mask-cards"]

@@ -176,3 +176,9 @@ def test_the_default_policy_of_nobody_is_no_warning(tmp_path: Path) -> None:
     text = MINIMAL + "policies: {mine: {pack: strict}}"
 
     assert loaded(tmp_path, text.replace("pool: main", "pool: main, policy: mine")).warnings == ()
+
+
+def test_a_policy_may_be_a_file(tmp_path: Path) -> None:
+    config = loaded(tmp_path, MINIMAL + "policies: {default: {file: tidegate.yaml}}")
+
+    assert config.policies["default"].pack is None

@@ -1,7 +1,8 @@
 """The values a configuration is made of."""
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import pytest
 from hypothesis import given
@@ -162,3 +163,12 @@ def test_a_key_itself_is_no_hash() -> None:
 
     assert read(v.KeyHash, good) == good
     assert "never the key itself" in refused(v.KeyHash, "tg_abcd1234_xxx")
+
+
+def test_a_frozen_map_is_a_copy_that_cannot_be_changed() -> None:
+    given = {"a": 1}
+    frozen = read(Annotated[Mapping[str, int], v.Frozen], given)
+    given["a"] = 2
+
+    assert frozen == {"a": 1}
+    assert not hasattr(frozen, "__setitem__")
