@@ -105,15 +105,18 @@ def place_of_exception(_logger: WrappedLogger, _method: str, event: EventDict) -
 
 
 class LibraryHandler(logging.Handler):
-    """Brings the standard library's log records into ours: their template, never their arguments.
+    """Brings the standard library's log records into ours: their template, no text of arguments.
 
-    The arguments of a record may hold anything; the template is written by the library.
+    The arguments of a record may hold anything, only numbers are taken over; the template is
+    written by the library.  Known miss: a library that formats its message before logging it.
     """
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record."""
         level = max(record.levelno // 10 * 10, logging.DEBUG)
         facts: dict[str, Any] = {"logger": record.name, "template": str(record.msg)}
+        if isinstance(record.args, tuple):
+            facts["numbers"] = [arg for arg in record.args if isinstance(arg, int | float)]
         if record.exc_info and record.exc_info[1] is not None:
             facts["exc_info"] = record.exc_info[1]
         structlog.get_logger().log(min(level, logging.CRITICAL), "library.record", **facts)
@@ -143,6 +146,8 @@ def configure_logging(
         logger_factory=structlog.BytesLoggerFactory(stream or sys.stderr.buffer),
         cache_logger_on_first_use=True,
     )
+    # The sender says once when collectors fail; a line for each retry in between says no more.
+    logging.getLogger("opentelemetry").setLevel(logging.ERROR)
     logging.basicConfig(
         level=max(number, logging.WARNING), handlers=[LibraryHandler()], force=True
     )

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol
 
+from opentelemetry.exporter.otlp.proto.grpc.exporter import InvalidCompressionValueException
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import (
     OTLPSpanExporter as GrpcSpanExporter,
 )
@@ -125,7 +126,10 @@ def open_exporter(target: Target) -> Exporter:
 
     Raises ValueError if an endpoint or a setting is malformed.
     """
-    exporter = _grpc(target) if target.protocol == "grpc" else _http(target)
+    try:
+        exporter = _grpc(target) if target.protocol == "grpc" else _http(target)
+    except (InvalidCompressionValueException, KeyError, RuntimeError) as error:
+        raise ValueError(f"OTEL_EXPORTER_OTLP_*: {error}") from error
     return exporter if exporter.ready() else PublicPath(exporter)
 
 

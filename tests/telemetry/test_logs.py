@@ -23,6 +23,7 @@ def log() -> Iterator[io.BytesIO]:
     yield stream
     structlog.reset_defaults()
     root.handlers[:], root.level = handlers, level
+    logging.getLogger("opentelemetry").setLevel(logging.NOTSET)
 
 
 def lines(log: io.BytesIO) -> list[dict[str, Any]]:
@@ -139,6 +140,19 @@ def test_libraries_log_their_template_without_its_arguments(log: io.BytesIO) -> 
     assert (first["logger"], first["template"]) == ("aiohttp.server", "Error handling %s")
     assert first["error_type"] == "builtins.ValueError"
     assert second["level"] == "warning"
+
+
+def test_of_a_librarys_arguments_numbers_are_written(log: io.BytesIO) -> None:
+    logging.getLogger("a.library").error("code %s, reason %s", 503, SECRET)
+    logging.getLogger("a.library").error("code %(code)s", {"code": 503})
+
+    assert [line.get("numbers") for line in lines(log)] == [[503], None]
+
+
+def test_retries_of_the_exporters_are_not_written(log: io.BytesIO) -> None:
+    logging.getLogger("opentelemetry.exporter.otlp").warning("retrying")
+
+    assert lines(log) == []
 
 
 def test_what_json_cannot_carry_is_written_as_ascii(log: io.BytesIO) -> None:

@@ -150,3 +150,10 @@ def test_the_public_way_says_when_a_collector_takes_nothing(payload: bytes) -> N
 )
 def test_a_base_url_and_a_complete_one_mean_the_same(endpoint: str) -> None:
     assert otlp.http_endpoint(endpoint) == "http://c:4318/v1/traces"
+
+
+def test_a_setting_that_the_sdk_refuses_is_a_value_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "brotli")
+
+    with pytest.raises(ValueError, match="brotli"):
+        open_exporter(Target("grpc", "http://127.0.0.1:9"))
