@@ -58,7 +58,7 @@ def pieces(text: str) -> list[str]:
 
 
 def _secret() -> Script:
-    before, after = "Here is the access key you asked for: ", " . Keep it to yourself."
+    before, after = "Here is the access key you asked for: ", ". Keep it to yourself."
     key = [
         MADE_UP_KEY[at : at + KEY_PIECE_CHARS]
         for at in range(0, len(MADE_UP_KEY), KEY_PIECE_CHARS)
