@@ -1,0 +1,46 @@
+from pathlib import Path
+
+import pytest
+from tests.audit.logs import lines_of, put_lines, records_of, write_log
+
+from tidegate.audit import show
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    write_log(tmp_path / "log", 5)
+    return tmp_path / "log"
+
+
+def test_a_request_is_shown_with_its_ending(log: Path) -> None:
+    assert records_of(log)[6:8] == show(log, "req-2")
+
+
+def test_a_request_is_found_by_its_records_id(log: Path) -> None:
+    assert show(log, records_of(log)[6]["id"]) == records_of(log)[6:8]
+
+
+def test_a_request_is_found_in_any_log_of_a_folder(log: Path) -> None:
+    write_log(log.parent / "other", 5)
+
+    assert [record["n"] for record in show(log.parent, "req-2")] == [6, 7, 6, 7]
+
+
+@pytest.mark.parametrize("wanted", ["req-9", "", "req", "llm.decision", "acme"])
+def test_what_is_no_request_is_not_shown(log: Path, wanted: str) -> None:
+    assert show(log, wanted) == []
+
+
+def test_lines_that_are_not_whole_are_passed_over(log: Path) -> None:
+    lines = lines_of(log)
+    put_lines(log, [*lines[:6], lines[6].replace(b"allow", b"block"), *lines[7:]])
+
+    assert show(log, "req-2") == []
+
+
+def test_what_was_given_up_is_not_shown(log: Path) -> None:
+    lines = lines_of(log)
+    put_lines(log, lines[:8])
+    (log / "wal" / "000000000006.jsonl").write_bytes(b"".join(lines[6:]))
+
+    assert [record["n"] for record in show(log, "req-2")] == [6, 7]
