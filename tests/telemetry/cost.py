@@ -18,7 +18,9 @@ from tests.receivers import grpc_collector, http_collector
 from tests.telemetry.samples import MS, START, attributes, measurement
 
 from tidegate.telemetry import Metrics, Telemetry, TelemetryOptions
-from tidegate.telemetry.otlp import GrpcSpans, HttpSpans, OtlpProtocol, Target, open_exporter
+from tidegate.telemetry.otlp import OtlpProtocol, Target, open_exporter
+from tidegate.telemetry.otlp_grpc import GrpcSpans
+from tidegate.telemetry.otlp_http import HttpSpans
 from tidegate.telemetry.spans import SpanEncoder
 from tidegate.telemetry.timings import timings
 
