@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 import aiohttp
 
+from ...audit import LedgerFailed
 from ..config import Config
 from ..gate import Gate, running
 from .client import Client
@@ -43,17 +44,24 @@ async def demo(*, once: bool, audit_dir: Path | None, port: int | None, out: Tex
 
     `port` None means 8080 if that is free, else any free one; 0 any free one.  Without
     `audit_dir` the log goes to a new temporary folder, which stays.  Unless `once`, the proxy
-    stays up until SIGINT or SIGTERM.  Raises OSError if a given port is taken.
+    stays up until SIGINT or SIGTERM.  A demo that cannot start says why and gives 1.
     """
     report = Report(out, colour=wants_colour(out, os.environ))
     directory = audit_dir or Path(tempfile.mkdtemp(prefix="tidegate-demo-")) / "audit"
+    try:
+        return await _run(report, directory, _port(port), once=once)
+    except (OSError, LedgerFailed) as error:
+        report.verdict(f"The demo cannot run: {error}", good=False)
+        return 1
+
+
+async def _run(report: Report, audit_dir: Path, port: int, *, once: bool) -> int:
     engines = (DemoEngine("engine-a"), DemoEngine("engine-b"))
     async with AsyncExitStack() as stack:
         for engine in engines:
             await stack.enter_async_context(_up(engine))
-        config = configuration(engines, directory, _port(port))
-        gate = await stack.enter_async_context(running(config))
-        places = Places(directory, gate.url(LISTENER), gate.url("admin"))
+        gate = await stack.enter_async_context(running(configuration(engines, audit_dir, port)))
+        places = Places(audit_dir, gate.url(LISTENER), gate.url("admin"))
         session = await stack.enter_async_context(aiohttp.ClientSession())
         scene = Scene(Client(session, places.url), engines, _notebook(gate))
         _introduce(report, engines, places)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.audit import verify
+from tidegate.audit import Ledger, verify
 from tidegate.proxy.demo import demo
 from tidegate.proxy.demo import run as subject
 from tidegate.proxy.demo.engine import DemoEngine
@@ -147,14 +147,29 @@ async def test_it_stays_up_until_it_is_told_to_stop(
     assert verify(tmp_path).exit_code == 0
 
 
-async def test_a_given_port_that_is_taken_is_an_error(tmp_path: Path) -> None:
+async def test_a_given_port_that_is_taken_is_said(tmp_path: Path) -> None:
     engine = DemoEngine("in the way")
     await engine.start()
+    out = io.StringIO()
     try:
-        with pytest.raises(OSError, match="address already in use"):
-            await demo(once=True, audit_dir=tmp_path, port=engine.port, out=io.StringIO())
+        code = await demo(once=True, audit_dir=tmp_path, port=engine.port, out=out)
     finally:
         await engine.kill()
+
+    assert code == 1
+    assert "address already in use" in out.getvalue()
+
+
+async def test_a_log_that_another_process_writes_is_said(tmp_path: Path) -> None:
+    log = Ledger.open(tmp_path, origin="tidegate-demo")
+    out = io.StringIO()
+    try:
+        code = await toured(tmp_path, out)
+    finally:
+        await log.close()
+
+    assert code == 1
+    assert out.getvalue().startswith("  ✗  The demo cannot run: ")
 
 
 def test_the_usual_port_is_left_alone_if_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
