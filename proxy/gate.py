@@ -30,7 +30,7 @@ from .config import Config
 from .dialects.openai import OpenAI
 from .engines import Engine
 from .engines.health import Probe, watch_all
-from .engines.upstream import Upstream, session
+from .engines.upstream import Upstream
 from .inspect import Inspector
 from .recorder import Recorder
 from .server import Server
@@ -74,7 +74,9 @@ async def running(config: Config) -> AsyncIterator[Gate]:
         stack.push_async_callback(ledger.close)
         telemetry = Telemetry.start(telemetry_options(config))
         stack.push_async_callback(asyncio.to_thread, telemetry.shutdown)
-        client = await stack.enter_async_context(session(patience(config)))
+        prober = await stack.enter_async_context(ClientSession(trust_env=False))
+        upstream = Upstream(patience(config))
+        stack.callback(upstream.close)
         router = build_router(config, engines, policies, detectors)
         observers: list[Observer] = [telemetry]
         world = World(
@@ -83,7 +85,7 @@ async def running(config: Config) -> AsyncIterator[Gate]:
             access=Access(config.access),
             inspector=Inspector(detectors),
             recorder=Recorder(ledger),
-            upstream=Upstream(client, patience(config)),
+            upstream=upstream,
             limits=config.limits,
             contexts=telemetry.contexts,
             metrics=telemetry.metrics,
@@ -94,7 +96,7 @@ async def running(config: Config) -> AsyncIterator[Gate]:
         )
         gate = Gate(world, {name: engine for name, (engine, _) in engines.items()}, observers)
         _expose_engines(gate)
-        await stack.enter_async_context(_probing(list(engines.values()), world, client))
+        await stack.enter_async_context(_probing(list(engines.values()), world, prober))
         admin = Admin(world, ledger, telemetry)
         await _listen(stack, config, gate, admin)
         yield gate

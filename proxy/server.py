@@ -6,7 +6,6 @@ own, so that what is served is what the dialect lists.  A client that leaves can
 """
 
 import asyncio
-import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -112,7 +111,7 @@ def _http_error(error: BaseException) -> BadRequest:
 def _exchange(request: web.BaseRequest, world: World) -> Exchange:
     headers = request.headers
     return Exchange(
-        id=str(uuid.uuid4()),  # a UUID because llama-cpp-python refuses other request ids
+        id=world.contexts.ids.uuid(),  # llama-cpp-python refuses request ids of other forms
         trace=world.contexts.read(
             headers.getall("traceparent", ()), headers.getall("tracestate", ())
         ),

@@ -45,6 +45,14 @@ class Ids:
         """32 hex digits, never all zero."""
         return f"{self._bits(128) or 1:032x}"
 
+    def uuid(self) -> str:
+        """A version 4 UUID (RFC 9562 §5.4) in its usual form."""
+        digits = f"{self._bits(128):032x}"
+        variant = "89ab"[int(digits[16], 16) & 3]
+        return (
+            f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
+        )
+
     def span_id(self) -> str:
         """16 hex digits, never all zero."""
         return f"{self._bits(64) or 1:016x}"

@@ -31,6 +31,16 @@ class Engine:
     failures: int = 0
     ejected_until: float = 0.0
 
+    base: str = ""
+    """The path before the API's own, without a slash at its end."""
+    authority: str = ""
+    """The Host header: host, and port where it is not the scheme's."""
+
+    def __post_init__(self) -> None:
+        """Spell out what every request needs of the URL."""
+        self.base = self.url.raw_path.rstrip("/")
+        self.authority = self.url.host_port_subcomponent or ""
+
     @property
     def host(self) -> str:
         """Its host, for telemetry."""

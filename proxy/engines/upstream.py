@@ -1,7 +1,7 @@
-"""The only file that knows the engines' sockets.
+"""Asks engines and gives their answers piece by piece; the only user of `connections.py`.
 
 Foreign errors become `EngineFailed` here and nowhere else.  Closing the connection is how an
-engine is told to stop, so an answer that is not read to its end never goes back to the pool of
+engine is told to stop, so an answer that is not read to its end never goes back to the kept
 connections: leaving `ask` early closes its socket.
 """
 
@@ -9,24 +9,18 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from io import BytesIO
 
 import aiohttp
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.http_parser import RawResponseMessage
+from aiohttp.streams import StreamReader
 
 from ..errors import EngineFailed
+from .connections import Connections, answer_on
 from .engine import Engine
-
-IDLE_SECONDS = 4.0
-"""uvicorn, hence vLLM, and llama.cpp close idle connections after 5 s: we must be first."""
 
 MOST_ANSWER = 64 << 20
 """Bytes of a complete answer that are read into memory."""
-
-_LARGE = 1 << 20
-"""Bytes from which a body is written in pieces, so that the loop is not held up."""
-
-_READ = 64 << 10
-"""Bytes read ahead from an engine: a slow client must not make us hold its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,37 +34,71 @@ class Patience:
     """Between two reads of the body."""
 
 
-class EngineAnswer:
-    """An answer whose head has come.
+class Watch:
+    """Breaks a connection that keeps us waiting.
 
-    One timer watches the whole answer: setting one for each read would cost more than the read.
+    One timer for a whole answer, looked at when it fires: setting one for each read would cost
+    more than the read.
     """
 
-    def __init__(self, response: aiohttp.ClientResponse, patience: Patience) -> None:
-        self._response = response
-        self._patience = patience
-        self._read = response.content.readany
-        self._clock = asyncio.get_running_loop().time
-        self._limit = patience.first_byte
-        self._waiting = 0.0
-        self._stalled = False
-        self._timer = self._watch(self._limit)
-        self.status = response.status
-        self.content_type = response.content_type
-        self.retry_after = response.headers.get("Retry-After", "")
+    def __init__(self, connection: ResponseHandler, limit: float) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._connection = connection
+        self._limit = limit
+        self._since = self._loop.time()
+        self._timer = self._loop.call_later(limit, self._look)
+        self.fired = False
+
+    def waiting(self) -> None:
+        """The engine has the word."""
+        self._since = self._loop.time()
+
+    def heard(self, limit: float) -> None:
+        """The engine said something; from now on it may be silent this long."""
+        self._since = 0.0
+        self._limit = limit
+
+    def cancel(self) -> None:
+        """Stop watching."""
+        self._timer.cancel()
+
+    def _look(self) -> None:
+        waited = self._loop.time() - self._since if self._since else 0.0
+        if waited < self._limit:
+            self._timer = self._loop.call_later(self._limit - waited, self._look)
+            return
+        self.fired = True
+        transport = self._connection.transport
+        if transport is not None:
+            transport.abort()  # wakes the reader, with an error
+
+
+class EngineAnswer:
+    """An answer whose head has come."""
+
+    def __init__(
+        self, message: RawResponseMessage, body: StreamReader, watch: Watch, stall: float
+    ) -> None:
+        headers = message.headers
+        self._body = body
+        self._read = body.readany
+        self._watch = watch
+        self._stall = stall
+        self.status = message.code
+        self.content_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        self.retry_after = headers.get("Retry-After", "")
+
+    @property
+    def complete(self) -> bool:
+        """Whether the body was read to its end."""
+        return self._body.is_eof()
 
     async def next(self) -> bytes:
         """The next piece of the body, b"" at its end.  Raises EngineFailed when it breaks off."""
-        self._waiting = self._clock()
-        try:
-            with _translated():
-                piece: bytes = await self._read()
-        except EngineFailed:
-            self._check()
-            raise
-        self._waiting = 0.0
-        self._limit = self._patience.stall
-        self._check()
+        self._watch.waiting()
+        with _translated(self._watch):
+            piece = await self._read()
+        self._watch.heard(self._stall)
         return piece
 
     async def read(self) -> bytes:
@@ -83,36 +111,13 @@ class EngineAnswer:
             pieces.append(piece)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
-    def close(self) -> None:
-        """Let the connection go; it is used again only if the answer was read to its end."""
-        self._timer.cancel()
-        if self._response.content.at_eof():
-            self._response.release()
-        else:
-            self._response.close()
-
-    def _check(self) -> None:
-        if self._stalled:
-            raise EngineFailed("stall", "the engine stopped answering", status=504)
-
-    def _watch(self, delay: float) -> asyncio.TimerHandle:
-        return asyncio.get_running_loop().call_later(delay, self._look)
-
-    def _look(self) -> None:
-        since = self._clock() - self._waiting if self._waiting else 0.0
-        if since >= self._limit:
-            self._stalled = True
-            self._response.close()  # wakes the reader with an error
-        else:
-            self._timer = self._watch(max(self._limit - since, 0.01))
-
 
 class Upstream:
-    """Speaks to engines over one session of pooled connections."""
+    """Speaks to engines over kept connections."""
 
-    def __init__(self, session: aiohttp.ClientSession, patience: Patience) -> None:
-        self._session = session
+    def __init__(self, patience: Patience) -> None:
         self._patience = patience
+        self._connections = Connections(patience.connect)
 
     @asynccontextmanager
     async def ask(
@@ -121,47 +126,54 @@ class Upstream:
         """Send a request and give its answer once the head has come.
 
         Raises:
-            EngineFailed: "connect", "reset", "timeout" or "stall", by what went wrong.
+            EngineFailed: "connect", "reset" or "stall", by what went wrong.
 
         """
-        url = engine.url.with_path(engine.url.path.rstrip("/") + path)
-        data = body if len(body) < _LARGE else BytesIO(body)
-        with _translated():
-            async with asyncio.timeout(self._patience.first_byte):
-                response = await self._session.post(
-                    url, data=data, headers=(*headers, *engine.headers), allow_redirects=False
-                )
-        answer = EngineAnswer(response, self._patience)
         try:
+            connection = await self._connections.take(engine)
+        except OSError as error:
+            raise EngineFailed("connect", "the engine cannot be reached") from error
+        watch = Watch(connection, self._patience.first_byte)
+        try:
+            with _translated(watch):
+                message, reader = await answer_on(
+                    connection, _request(engine, path, body, headers)
+                )
+            answer = EngineAnswer(message, reader, watch, self._patience.stall)
             yield answer
+        except BaseException:
+            connection.close()
+            raise
         finally:
-            answer.close()
+            watch.cancel()
+        if answer.complete:
+            self._connections.give(engine, connection)
+        else:
+            connection.close()
+
+    def close(self) -> None:
+        """Close the kept connections."""
+        self._connections.close()
 
 
-def session(patience: Patience) -> aiohttp.ClientSession:
-    """A session that adds nothing of its own to a request; MUST be made inside the loop."""
-    return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_SECONDS),
-        cookie_jar=aiohttp.DummyCookieJar(),
-        timeout=aiohttp.ClientTimeout(total=None, sock_connect=patience.connect),
-        skip_auto_headers=("User-Agent", "Accept-Encoding", "Accept"),
-        read_bufsize=_READ,
-        trust_env=False,
-    )
+def _request(engine: Engine, path: str, body: bytes, headers: Sequence[tuple[str, str]]) -> bytes:
+    """The request on the wire; names and values are ours, or checked with the configuration."""
+    lines = [f"POST {engine.base}{path} HTTP/1.1", f"Host: {engine.authority}"]
+    lines += [f"{name}: {value}" for name, value in (*headers, *engine.headers)]
+    lines.append(f"Content-Length: {len(body)}\r\n\r\n")
+    return "\r\n".join(lines).encode("latin-1") + body
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _translated(watch: Watch) -> Iterator[None]:
     """Give aiohttp's errors the names of ours."""
     try:
         yield
-    except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-        raise EngineFailed("connect", "the engine cannot be reached") from error
-    except TimeoutError as error:
-        raise EngineFailed("stall", "the engine stopped answering", status=504) from error
-    except aiohttp.ServerDisconnectedError as error:
-        raise EngineFailed("reset", "the engine closed the connection") from error
-    except aiohttp.ClientPayloadError as error:
-        raise EngineFailed("truncated", "the engine's answer broke off") from error
-    except (aiohttp.ClientError, OSError) as error:
+    except (aiohttp.ClientError, aiohttp.http.HttpProcessingError, OSError) as error:
+        if watch.fired:
+            raise EngineFailed("stall", "the engine stopped answering", status=504) from error
+        if isinstance(error, aiohttp.ClientPayloadError):
+            raise EngineFailed("truncated", "the engine's answer broke off") from error
         raise EngineFailed("reset", "the connection to the engine broke") from error
+    if watch.fired:  # an answer without a length ends as well as breaks by a closed connection
+        raise EngineFailed("stall", "the engine stopped answering", status=504)
