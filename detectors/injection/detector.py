@@ -1,0 +1,143 @@
+"""The injection detector: rules over a text as it looks, and over what it hides.
+
+RE2's Filter knows which literals each rule cannot do without and looks for all of them in one
+pass; only rules whose literals are there are run, alone, for their spans.  (A Set over the rules
+themselves gives the same answer twenty times slower: their gaps multiply its states.)  Encoded
+layers are asked in the same way.  All matching of untrusted text is by RE2, so it is linear.
+"""
+
+from collections.abc import Sequence
+
+import re2
+
+from ..finding import Finding
+from ..normalize import Normalized, skeleton
+from ..segment import Segment, Trust
+from ..unwrap import TRIGGERS, unwrap
+from .markers import hidden
+from .rule import Rule
+from .rules import RULES
+
+_UNLESS_REACH = 40
+"""Characters before a match in which `unless` is looked for."""
+
+_MOST_PER_RULE = 8
+"""Spans reported for one rule in one layer: the first tells all a policy needs."""
+
+_MEMORY = 16 << 20
+"""Bytes RE2 may spend on one automaton."""
+
+_QUOTES = "\"'`\u201c\u2018\u300c\u300e*"
+_DISCUSSION = (  # words of a text about attacks
+    r"(?i)\b(?:prompt[- ]injections?|jail-?break(?:s|ing)?|injection attacks?|red[- ]team\w*"
+    r"|attackers?|phrases?|payloads?|for example|examples?|such as|e\.g\.|what does|classif\w+"
+    r"|detect\w*|defen[cs]e|mean[s]?)\b|提示词?注入|越狱|攻击|例如|比如|什么意思|检测|防御"
+)
+_MENTION_SHARE = 0.5
+
+
+class Injection:
+    """Finds prompt injection and jailbreak attempts.  Stateless; safe to use from any thread.
+
+    An operator's text is never reported: giving orders to the model is his part.
+    """
+
+    def __init__(self, rules: Sequence[Rule] = RULES) -> None:
+        self.name = "injection"
+        self.version = "1"
+        self.kinds = frozenset(rule.kind for rule in rules) | {"injection.hidden_text"}
+        self._rules = tuple(rules)
+        self._filters = {trust: _Filter(rules, trust) for trust in Trust}
+        self._triggers = re2.Set.SearchSet(_options())
+        for trigger in TRIGGERS:
+            self._triggers.Add(trigger.encode())
+        self._triggers.Compile()
+        self._exact = [re2.compile(rule.pattern.encode(), _options()) for rule in rules]
+        self._unless = [re2.compile(r.unless, _options()) if r.unless else None for r in rules]
+        self._discussion = re2.compile(_DISCUSSION.encode(), _options())
+
+    def find(self, segment: Segment) -> list[Finding]:
+        """All findings that start at or after `segment.start`, sorted by start, then end."""
+        if segment.trust is Trust.OPERATOR:
+            return []
+        view = skeleton(segment.text)
+        found = [] if view.text is segment.text else hidden(segment.text)
+        data = view.text.encode("utf-8", "replace")
+        hits = self._filters[segment.trust].candidates(data)
+        if hits:
+            found += self._spans(view, data, hits)
+        if self._triggers.Match(data):
+            found += self._layers(view, segment.trust)
+        if not found:
+            return []
+        kept = [finding for finding in found if finding.start >= segment.start]
+        return sorted(kept, key=lambda f: (f.start, f.end, f.rule, f.layer))
+
+    def _spans(self, view: Normalized, data: bytes, hits: Sequence[int]) -> list[Finding]:
+        found: list[Finding] = []
+        for index in hits:
+            rule = self._rules[index]
+            for start, end, score in self._matches(index, data):
+                # RE2 counts bytes; a lone surrogate became "?", one for one.
+                first = len(data[:start].decode("utf-8"))
+                last = first + len(data[start:end].decode("utf-8"))
+                found.append(Finding(rule.kind, *view.span(first, last), score, rule.id))
+        return found
+
+    def _matches(self, index: int, data: bytes) -> list[tuple[int, int, float]]:
+        """Up to _MOST_PER_RULE matches of one rule that hold, in bytes, with their score."""
+        rule, unless = self._rules[index], self._unless[index]
+        found: list[tuple[int, int, float]] = []
+        for match in self._exact[index].finditer(data):
+            start, end = match.span()
+            before = data[max(0, start - _UNLESS_REACH) : start].decode("utf-8", "ignore")
+            if unless is not None and unless.search(before):
+                continue
+            quoted = rule.quotable and before.rstrip()[-1:] in _QUOTES and len(before.strip()) > 1
+            is_mention = quoted and self._discussion.search(data) is not None
+            found.append((start, end, rule.score * (_MENTION_SHARE if is_mention else 1)))
+            if len(found) == _MOST_PER_RULE:
+                break
+        return found
+
+    def _layers(self, view: Normalized, trust: Trust) -> list[Finding]:
+        found: list[Finding] = []
+        for layer in unwrap(view.text):
+            inner = skeleton(layer.text)
+            data = inner.text.encode("utf-8", "replace")
+            hits = self._filters[trust].candidates(data)
+            span = view.span(layer.start, layer.end)
+            best: dict[str, Finding] = {}
+            for finding in self._spans(inner, data, hits):
+                known = best.get(finding.rule)
+                if known is None or known.score < finding.score:
+                    best[finding.rule] = Finding(
+                        finding.kind, *span, finding.score, finding.rule, layer.name
+                    )
+            found += best.values()
+        return found
+
+
+class _Filter:
+    """The rules that one trust is asked, behind RE2's Filter."""
+
+    def __init__(self, rules: Sequence[Rule], trust: Trust) -> None:
+        self._indexes = [index for index, rule in enumerate(rules) if trust in rule.trusts]
+        self._filter = re2.Filter()
+        for index in self._indexes:
+            self._filter.Add(rules[index].pattern.encode(), _options())
+        if self._indexes:
+            self._filter.Compile()
+
+    def candidates(self, data: bytes) -> list[int]:
+        """The rules that may match the UTF-8 text, in order; every rule that matches is there."""
+        if not self._indexes:
+            return []
+        return [self._indexes[at] for at in sorted(self._filter.Match(data, True) or ())]
+
+
+def _options() -> re2.Options:
+    options = re2.Options()
+    options.max_mem = _MEMORY
+    options.log_errors = False
+    return options

@@ -1,0 +1,104 @@
+"""presidio-analyzer as Tidegate uses it: its API and result rules, our patterns inside.
+
+AnalyzerEngine runs on the no-op NLP engine with one recognizer, which wraps a Scanner.  Presidio's
+own recognizers are not loaded: they miss text next to Chinese characters, run one by one, and
+take milliseconds.  Recognizers of a user's own can be put beside ours in the registry.
+
+Importing this module imports spaCy, which takes about a second, so only `pii.PII` does it, when
+it is made.  It does no network or file access after that.
+"""
+
+from collections.abc import Sequence
+
+from presidio_analyzer import (
+    AnalyzerEngine,
+    EntityRecognizer,
+    RecognizerRegistry,
+    RecognizerResult,
+)
+from presidio_analyzer.nlp_engine import NoOpNlpEngine
+
+from .finding import Finding
+from .scanner import Scanner
+from .segment import Segment, Source, Trust
+
+LANGUAGE = "en"
+"""Presidio wants one.  Our patterns are asked whatever the language of the text."""
+
+ENTITIES = {
+    "pii.email": "EMAIL_ADDRESS",
+    "pii.card": "CREDIT_CARD",
+    "pii.iban": "IBAN_CODE",
+    "pii.phone": "PHONE_NUMBER",
+    "pii.us_ssn": "US_SSN",
+    "pii.cn_id": "CN_ID",
+}
+"""Our kinds by Presidio's names."""
+
+_RULE = "tidegate_rule"
+_KIND = "tidegate_kind"
+
+
+class ScannerRecognizer(EntityRecognizer):
+    """All patterns of a Scanner as one recognizer."""
+
+    def __init__(self, scanner: Scanner) -> None:
+        self._scanner = scanner
+        super().__init__(
+            supported_entities=sorted(entity_of(kind) for kind in scanner.kinds),
+            name="tidegate",
+            supported_language=LANGUAGE,
+        )
+
+    def load(self) -> None:
+        """Do nothing: the scanner is compiled."""
+
+    def analyze(
+        self, text: str, entities: Sequence[str], nlp_artifacts: object
+    ) -> list[RecognizerResult]:
+        """Presidio's results for everything the scanner finds of the entities asked for."""
+        del nlp_artifacts
+        segment = Segment(text, (), Source.DOCUMENT, Trust.THIRD_PARTY)
+        return [
+            RecognizerResult(
+                entity_of(finding.kind),
+                finding.start,
+                finding.end,
+                finding.score,
+                recognition_metadata={_RULE: finding.rule, _KIND: finding.kind},
+            )
+            for finding in self._scanner.find(segment)
+            if entity_of(finding.kind) in entities
+        ]
+
+
+class Analyzer:
+    """A Presidio engine over one scanner."""
+
+    def __init__(self, scanner: Scanner) -> None:
+        registry = RecognizerRegistry(
+            recognizers=[ScannerRecognizer(scanner)], supported_languages=[LANGUAGE]
+        )
+        engine = NoOpNlpEngine(models=[{"lang_code": LANGUAGE, "model_name": "no_op"}])
+        engine.load()
+        self._engine = AnalyzerEngine(
+            registry=registry, nlp_engine=engine, supported_languages=[LANGUAGE]
+        )
+
+    def find(self, text: str) -> list[Finding]:
+        """What Presidio reports for the text, as findings, in no order."""
+        return [
+            Finding(
+                result.recognition_metadata[_KIND],
+                result.start,
+                result.end,
+                result.score,
+                result.recognition_metadata[_RULE],
+            )
+            for result in self._engine.analyze(text, language=LANGUAGE)
+        ]
+
+
+def entity_of(kind: str) -> str:
+    """Presidio's name for a kind of ours."""
+    return ENTITIES.get(kind) or kind.removeprefix("pii.").upper()
