@@ -11,8 +11,8 @@ _HEAD = b'{"c":"'
 _MIDDLE = b'","r":'
 _TAIL = b"}\n"
 _START = len(_HEAD) + 8 + len(_MIDDLE)
-MAX_LINE = _START + MAX_BYTES + len(_TAIL)
-"""The longest line this log writes, in bytes."""
+MAX_LINE = _START + MAX_BYTES + 64 + len(_TAIL)
+"""The longest line this log writes, in bytes; 64 are for numbers that grow on a second write."""
 
 
 def framed(record: bytes, leaf: bytes) -> bytes:

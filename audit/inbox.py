@@ -101,7 +101,7 @@ class Inbox:
             if self.failure or self.closing:
                 self._miss([record.ref] if isinstance(record, Closing) else [])
                 raise LedgerFailed(self.failure or "the log is closed")
-            # What has begun must be able to end: a completion finds room where a decision does not.
+            # What has begun must be able to end: completions have room where decisions have none.
             times = 2 if isinstance(record, Closing) else 1
             limits = self._limits
             if self._count >= limits.records * times or self._bytes >= limits.bytes * times:

@@ -135,7 +135,7 @@ class Identity(msgspec.Struct, frozen=True):
         try:
             identity = msgspec.json.decode(_small(folder.identity), type=cls)
             verifier = identity.verifier()
-        except (msgspec.DecodeError, NoteError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, NoteError, UnicodeDecodeError, RecursionError) as error:
             raise LedgerDamaged("log.json is malformed") from error
         if verifier.name != identity.origin or short_id(identity.vkeys[0]) != identity.log:
             raise LedgerDamaged("log.json names a key that is not this log's")

@@ -49,6 +49,7 @@ class Ledger:
             LedgerLocked: if another process writes it.
             LedgerDamaged: if it contradicts what was signed; move it away, keep it, verify it.
             LedgerFailed: if it cannot be written, or belongs to another origin.
+            NoteError: if `origin` is not a name that a checkpoint can carry.
 
         """
         clock = clock or SystemClock()

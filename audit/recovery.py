@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import orjson
 
 from .checkpoint import Checkpoint, NoteError, Verifier
 from .failure import LedgerDamaged
@@ -140,8 +141,17 @@ def head_of(line: bytes) -> Head | None:
     """The head of the record in a whole line; None if it is no record."""
     try:
         return _HEAD.decode(record_of(line))
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
+
+
+def fields_of(line: bytes) -> dict[str, Any]:
+    """All fields of the record in a whole line; none if it is no record."""
+    try:
+        fields = orjson.loads(record_of(line))
+    except orjson.JSONDecodeError:
+        return {}
+    return fields if isinstance(fields, dict) else {}
 
 
 def superseded(segment: str, kept: int, why: str) -> dict[str, Any]:

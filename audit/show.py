@@ -5,8 +5,9 @@ from typing import Any
 
 import orjson
 
-from .frame import record_of, unframed
+from .frame import unframed
 from .layout import Folder, with_stops
+from .recovery import fields_of, head_of
 from .verify import logs_in
 
 MAX_SHOWN = 1000
@@ -37,16 +38,19 @@ def _in_log(folder: Folder, request_id: str) -> list[dict[str, Any]]:
         for line in segment.lines():
             if not any(text in line for text in wanted.values()) or unframed(line) is None:
                 continue
-            record = orjson.loads(record_of(line))
-            if stop is not None and record["n"] >= stop:
-                break  # given up: the next segment holds what counts
+            head = head_of(line)
+            if head is None or (stop is not None and head.n >= stop):
+                continue  # no record, or given up: the next segment holds what counts
+            record = fields_of(line)
             if len(found) < MAX_SHOWN and _concerns(record, wanted):
-                wanted[record["id"]] = orjson.dumps(record["id"])
+                wanted[head.id] = orjson.dumps(head.id)
                 found.append(record)
     return found
 
 
 def _concerns(record: dict[str, Any], wanted: dict[str, bytes]) -> bool:
-    if record.get("k") == "llm.decision":
-        return record["id"] in wanted or record["req"]["id"] in wanted
-    return record.get("ref") in wanted
+    if record.get("k") != "llm.decision":
+        return str(record.get("ref")) in wanted
+    request = record.get("req")
+    told = request.get("id") if isinstance(request, dict) else None
+    return str(record.get("id")) in wanted or str(told) in wanted

@@ -8,12 +8,10 @@ the tree shows (a change with everything recomputed) is told by the checkpoints 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 
-import orjson
-
-from .frame import record_of, unframed
+from .frame import unframed
 from .layout import Identity, Segment, with_stops
 from .record import Head
-from .recovery import head_of
+from .recovery import fields_of, head_of
 from .report import Fault, Report
 from .tree import Frontier
 
@@ -152,14 +150,14 @@ class Walk:
         self._before = ("", 0, 0)
         said: dict[str, object] = {}
         if head.k in ("log.recovered", "log.gap"):
-            said = orjson.loads(record_of(line))
+            said = fields_of(line)
             fault = Fault.TORN if head.k == "log.recovered" else Fault.GAP
             self._report.add(fault, f"record {head.n}", _said(said))
         if name and (said.get("seg"), said.get("kept")) != (name, kept):
             self._report.add(Fault.INSERT, name, f"{size} bytes that no record accounts for")
 
     def _genesis(self, line: bytes) -> None:
-        record = orjson.loads(record_of(line))
+        record = fields_of(line)
         theirs = (record.get("k"), record.get("origin"), record.get("vkey"))
         if theirs != ("log.genesis", self._identity.origin, self._identity.vkeys[0]):
             self._report.add(Fault.SPLICE, "record 0", "is not the beginning of this log")
@@ -171,7 +169,7 @@ class Walk:
 
 
 def _said(record: dict[str, object]) -> str:
-    if record["k"] == "log.gap":
+    if record.get("k") == "log.gap":
         return f"{record.get('count')} records were refused while the log could not be written"
     return (
         f"recovered, {record.get('why')}: {record.get('seg')} counts to byte {record.get('kept')}"

@@ -14,10 +14,10 @@ def test_a_line_is_json_and_holds_its_record() -> None:
     assert unframed(LINE) == leaf_hash(RECORD)
 
 
-def test_the_longest_record_makes_the_longest_line() -> None:
+def test_the_longest_record_fits_the_longest_line() -> None:
     record = b"x" * 32_768
 
-    assert len(framed(record, leaf_hash(record))) == MAX_LINE
+    assert len(framed(record, leaf_hash(record))) == MAX_LINE - 64
 
 
 @pytest.mark.parametrize("cut", range(len(LINE)))

@@ -72,6 +72,17 @@ def test_too_much_is_refused_until_there_is_room(
     assert numbers(inbox.take()) == [7]
 
 
+def test_a_completion_finds_room_where_a_decision_does_not(
+    future: asyncio.Future[Receipt],
+) -> None:
+    inbox = new_inbox(records=1)
+    inbox.put(opening(), future)
+    inbox.put(closing("r"), future)
+
+    with pytest.raises(LedgerBusy):
+        inbox.put(closing("r"), future)
+
+
 def test_the_log_itself_is_never_refused() -> None:
     inbox = new_inbox(records=0)
     inbox.own({"k": "log.open"})

@@ -23,6 +23,20 @@ def test_a_folder_without_segments_has_none(tmp_path: Path) -> None:
     assert Folder(tmp_path).segments() == []
 
 
+def test_everything_lies_in_the_logs_folder(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    names = [folder.identity, folder.key, folder.wal, folder.checkpoint, folder.checkpoints]
+
+    assert [path.name for path in names] == [
+        "log.json",
+        "log.key",
+        "wal",
+        "checkpoint",
+        "checkpoints.log",
+    ]
+    assert folder.quarantine == tmp_path / "quarantine"
+
+
 def test_segments_are_ordered_by_first_record_then_attempt(folder: Folder) -> None:
     for name in ("000000000010.jsonl", "000000000000.jsonl", "000000000010-2.jsonl", "x.jsonl"):
         (folder.wal / name).touch()

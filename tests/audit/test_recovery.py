@@ -12,8 +12,10 @@ from tests.audit.logs import (
 
 from tidegate.audit import LedgerDamaged, Limits
 from tidegate.audit.files import PosixFiles
+from tidegate.audit.frame import framed
 from tidegate.audit.layout import Folder, Identity
-from tidegate.audit.recovery import Recovered, recover
+from tidegate.audit.recovery import Recovered, fields_of, head_of, recover
+from tidegate.audit.tree import leaf_hash
 
 
 def recovered(directory: Path) -> Recovered:
@@ -173,3 +175,14 @@ def test_a_folder_without_segments_is_an_empty_log(log: Path) -> None:
     found = recovered(log)
 
     assert (found.tree.size, found.segment, found.kept) == (0, None, 0)
+
+
+@pytest.mark.parametrize("record", [b"[1]", b"{", b'{"n":1}', b"[" * 9000])
+def test_a_line_without_a_head_is_no_record(record: bytes) -> None:
+    assert head_of(framed(record, leaf_hash(record))) is None
+
+
+def test_the_fields_of_no_record_are_none() -> None:
+    for record in (b"[1]", b"{"):
+        assert fields_of(framed(record, leaf_hash(record))) == {}
+    assert fields_of(framed(b'{"n":1}', b"leaf")) == {"n": 1}

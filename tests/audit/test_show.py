@@ -1,9 +1,11 @@
 from pathlib import Path
 
 import pytest
-from tests.audit.logs import lines_of, put_lines, records_of, write_log
+from tests.audit.logs import changed, lines_of, put_lines, records_of, write_log
 
 from tidegate.audit import show
+from tidegate.audit.frame import framed
+from tidegate.audit.tree import leaf_hash
 
 
 @pytest.fixture
@@ -34,6 +36,20 @@ def test_what_is_no_request_is_not_shown(log: Path, wanted: str) -> None:
 def test_lines_that_are_not_whole_are_passed_over(log: Path) -> None:
     lines = lines_of(log)
     put_lines(log, [*lines[:6], lines[6].replace(b"allow", b"block"), *lines[7:]])
+
+    assert show(log, "req-2") == []
+
+
+def test_records_of_another_shape_are_passed_over(log: Path) -> None:
+    lines = lines_of(log)
+    deep = b'{"id":"x","k":"llm.decision","log":"x","n":6,"req":' + b"[" * 2000 + b"]" * 2000
+    odd = [
+        changed(lines[6], req="req-2"),
+        changed(lines[6], n="req-2"),
+        changed(lines[6], req={"id": ["req-2"]}),
+        framed(deep + b',"x":"req-2"}', leaf_hash(deep + b',"x":"req-2"}')),
+    ]
+    put_lines(log, odd)
 
     assert show(log, "req-2") == []
 

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.audit.logs import ORIGIN, FaultyFiles
+from tests.audit.logs import ORIGIN, FaultyFiles, write_log
 
 from tidegate.audit import LedgerLocked, Verifier
 from tidegate.audit.frame import framed
@@ -98,6 +98,18 @@ def test_a_segment_that_cannot_be_removed_is_passed_by(
     store.append(*batch(b"{}"))
 
     assert store.segment == "000000000000-1.jsonl"
+
+
+def test_an_opened_again_store_goes_on_in_its_segment(tmp_path: Path, files: FaultyFiles) -> None:
+    write_log(tmp_path, 1)
+    before = (tmp_path / "wal" / "000000000000.jsonl").read_bytes()
+    store = open_store(tmp_path, files)
+    lines, leaves = batch(b"{}")
+    store.append(lines, leaves)
+    store.close()
+
+    assert (tmp_path / "wal" / "000000000000.jsonl").read_bytes() == before + lines[0]
+    assert store.tree.size == 6
 
 
 def test_rolling_begins_a_segment_named_by_its_first_record(tmp_path: Path, store: Store) -> None:

@@ -210,6 +210,20 @@ def test_a_log_that_cannot_be_written_at_its_end_is_still_unlocked(tmp_path: Pat
     Store.open(tmp_path, FaultyFiles(), ORIGIN, 5)[0].close()
 
 
+def test_a_cancelled_wait_is_not_told_of_the_failure(tmp_path: Path) -> None:
+    async def story(bench: Bench) -> None:
+        bench.files.room = 0
+        gone, stays = bench.submit(opening("gone")), bench.submit(opening("stays"))
+        gone.cancel()
+        bench.turn()
+
+        with pytest.raises(LedgerFailed):
+            await stays
+        assert gone.cancelled()
+
+    drive(story, tmp_path).store.close()
+
+
 def test_a_failed_log_is_tried_once_more_at_its_end(tmp_path: Path) -> None:
     async def story(bench: Bench) -> None:
         bench.files.room = 0
