@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.bench import features, targets
@@ -111,7 +111,9 @@ class Bench:
         self.rounds.setdefault(scenario, {}).setdefault(server, []).append(figure)
 
     def memory(self, server: Child) -> float:
-        """KiB of memory for each open stream."""
+        """KiB of memory for each open stream, once all that is loaded late has been loaded."""
+        self.load(server, Pattern(connections=8, seconds=1.0, stream=True))
+        self.load(server, replace(HELD, connections=8))
         before = server.pss_kib()
         result = run(HELD, server.port, self.cores.rest, server.pss_kib)
         if server.name == SUBJECT:
