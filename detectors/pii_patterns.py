@@ -31,7 +31,11 @@ _PHONE_WORDS = _words(
     r"(?:tele)?phones?|tel(?:ephone)?|mobile|cell(?:phone)?|call(?:ed|ing|s)?|call(?: me| us)?|dial"
     r"|fax|sms|text(?: me)?|whatsapp|contact|reach(?: me| us)?|ring|hotline|landline|ph",
     r"电话|電話|手机|手機|联系|聯絡|致电|座机|传真|拨打|号码|微信|telefon|telefoon|handy|mobil|ruf(?:nummer|en)"
-    r"|t[ée]l[ée]|tel[ée]fono|m[óo]vil|llam|cellulare|chiam|telem[óo]vel|kom[óo]rk|전화|휴대|연락",
+    r"|t[ée]l[ée]|num[ée]ro|\bnumer|nummer|bel me|appel|tel[ée]fono|m[óo]vil|llam|cellulare|chiam|telem[óo]vel|kom[óo]rk|전화|휴대|연락",
+)
+_CARD_WORDS = _words(
+    r"(?:credit|debit|bank|payment)?[ -]?cards?|cc|visa|mastercard|maestro|amex|jcb|discover|unionpay",
+    r"卡号|卡號|银行卡|信用卡|银联|kreditkarte|carte|tarjeta|carta|cart[ãa]o|カード|카드",
 )
 _SSN_WORDS = _words(r"ssn|social security(?: (?:number|no\.?|num))?|social|tin", "社会安全|社安")
 _CN_ID_WORDS = _words(
@@ -49,7 +53,18 @@ _EMAIL_FILES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".css", ".js",
 def _is_email(text: str) -> bool:
     """Refuses what is written like an address but is none: git@host, logo@2x.png, a@1.2.rc."""
     local, _, domain = text.lower().rpartition("@")
-    return local != "git" and not domain.endswith(_EMAIL_FILES) and not domain[:1].isdigit()
+    is_version = all(label[:1].isdigit() for label in domain.split(".")[:2])  # but 163.com is real
+    return local != "git" and not domain.endswith(_EMAIL_FILES) and not is_version
+
+
+def _is_us_phone(text: str) -> bool:
+    """A number of the North American plan; what follows an "x" or "ext" is an extension."""
+    return checksums.nanp(text.partition("x")[0].removesuffix("e"))
+
+
+def _is_told_card(text: str) -> bool:
+    """A number that a word announced as a card: any issuer, but with its check digit."""
+    return len(set(text)) > 2 and checksums.luhn(checksums.digits_of(text))
 
 
 def _is_date_like(text: str) -> bool:
@@ -124,6 +139,15 @@ _CARDS = (
         check=checksums.card,
     ),
     Pattern(
+        id="pii.card.told",
+        kind="pii.card",
+        body=r"\d{12,19}",
+        score=0.85,
+        left=WORD + ".",
+        check=_is_told_card,
+        context=rf"{_CARD_WORDS}[^0-9\n]{{0,24}}$",
+    ),
+    Pattern(
         id="pii.card.diners",
         kind="pii.card",
         body=rf"3(?:0[0-59]|[689]\d)\d{_SEP}\d{{6}}{_SEP}\d{{4}}",
@@ -163,7 +187,7 @@ _PHONES = (
         id="pii.phone.international",
         kind="pii.phone",
         # Not +1, which has a pattern of its own with exact lengths.
-        body=r"\+[2-9]\d{0,2}[ .\-/]?(?:\(0?\d{0,4}\)[ .\-/]?)?\d{1,11}(?:[ .\-/]\d{2,8}){0,5}",
+        body=r"\+[2-9]\d{0,2}[ .\-/]?(?:\(0?\d{0,4}\)[ .\-/]?)?\d{1,11}(?:[ .\-/]\d{2,9}){0,5}",
         score=0.8,
         right=_PHONE_RIGHT,
         check=checksums.e164,
@@ -171,7 +195,7 @@ _PHONES = (
     Pattern(
         id="pii.phone.international_00",
         kind="pii.phone",
-        body=r"00[2-9]\d{0,2}[ .\-/](?:\(0?\d{0,4}\)[ .\-/]?)?\d{1,11}(?:[ .\-/]\d{2,8}){0,5}",
+        body=r"00[2-9]\d{0,2}[ .\-/](?:\(0?\d{0,4}\)[ .\-/]?)?\d{1,11}(?:[ .\-/]\d{2,9}){0,5}",
         score=0.7,
         left=_PHONE_LEFT,
         right=_PHONE_RIGHT,
@@ -189,11 +213,12 @@ _PHONES = (
         id="pii.phone.us",
         kind="pii.phone",
         body=r"(?:1[ .\-])?(?:\([2-9]\d{2}\) ?[2-9]\d{2}[ .\-]\d{4}"
-        r"|[2-9]\d{2}(?:-[2-9]\d{2}-|\.[2-9]\d{2}\.| [2-9]\d{2}[ \-])\d{4})",
+        r"|[2-9]\d{2}(?:-[2-9]\d{2}-|\.[2-9]\d{2}\.| [2-9]\d{2}[ \-])\d{4})"
+        r"(?: ?(?:x|ext\.?) ?\d{1,6})?",
         score=0.75,
         left=_PHONE_LEFT,
         right=_PHONE_RIGHT,
-        check=checksums.nanp,
+        check=_is_us_phone,
     ),
     Pattern(
         id="pii.phone.pairs",
@@ -209,7 +234,7 @@ _PHONES = (
         # A trunk 0 and an area, then the number: Germany, Britain, Italy, the Netherlands, China,
         # Japan, Korea.  No point: 01.02.2026.
         body=r"\(0\d{1,4}\) ?\d{3,8}(?:[ \-]\d{2,6}){0,2}"
-        r"|0[1-9]\d{0,3}(?: ?/ ?|-)\d{6,9}|0\d{2,4} \d{6,8}|0\d{1,4}-\d{3,4}[ \-]\d{4}"
+        r"|0[1-9]\d{0,3}(?: ?/ ?|-)\d{6,9}|0[1-9]\d{0,3} \d{6,9}|0\d{1,4}-\d{3,4}[ \-]\d{4}"
         r"|0\d{1,4} \d{3,4} \d{3,4}|0\d{2,4}(?: ?/ ?| )\d{3,4} \d{2,4}",
         score=0.65,
         left=_PHONE_LEFT,

@@ -6,7 +6,7 @@ themselves gives the same answer twenty times slower: their gaps multiply its st
 layers are asked in the same way.  All matching of untrusted text is by RE2, so it is linear.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import re2
 
@@ -23,6 +23,11 @@ _UNLESS_REACH = 40
 
 _MOST_PER_RULE = 8
 """Spans reported for one rule in one layer: the first tells all a policy needs."""
+
+_WINDOW = 4096
+_STEP = 3072
+"""Bytes.  A long text is read in windows that overlap: the longer a text, the more rules have all
+their literals somewhere in it.  So a match of over _WINDOW - _STEP bytes may be missed."""
 
 _MEMORY = 16 << 20
 """Bytes RE2 may spend on one automaton."""
@@ -63,9 +68,7 @@ class Injection:
         view = skeleton(segment.text)
         found = [] if view.text is segment.text else hidden(segment.text)
         data = view.text.encode("utf-8", "replace")
-        hits = self._filters[segment.trust].candidates(data)
-        if hits:
-            found += self._spans(view, data, hits)
+        found += self._spans(view, data, segment.trust)
         if self._triggers.Match(data):
             found += self._layers(view, segment.trust)
         if not found:
@@ -73,31 +76,34 @@ class Injection:
         kept = [finding for finding in found if finding.start >= segment.start]
         return sorted(kept, key=lambda f: (f.start, f.end, f.rule, f.layer))
 
-    def _spans(self, view: Normalized, data: bytes, hits: Sequence[int]) -> list[Finding]:
+    def _spans(self, view: Normalized, data: bytes, trust: Trust) -> list[Finding]:
         found: list[Finding] = []
-        for index in hits:
-            rule = self._rules[index]
-            for start, end, score in self._matches(index, data):
-                # RE2 counts bytes; a lone surrogate became "?", one for one.
-                first = len(data[:start].decode("utf-8"))
-                last = first + len(data[start:end].decode("utf-8"))
-                found.append(Finding(rule.kind, *view.span(first, last), score, rule.id))
+        for window in _windows(len(data)):
+            for index in self._filters[trust].candidates(data[window.start : window.stop]):
+                rule = self._rules[index]
+                for start, end, score in self._matches(index, data, window):
+                    first, last = start, end
+                    if len(data) != len(view.text):  # RE2 counts bytes
+                        first = len(data[:start].decode("utf-8"))
+                        last = first + len(data[start:end].decode("utf-8"))
+                    found.append(Finding(rule.kind, *view.span(first, last), score, rule.id))
         return found
 
-    def _matches(self, index: int, data: bytes) -> list[tuple[int, int, float]]:
-        """Up to _MOST_PER_RULE matches of one rule that hold, in bytes, with their score."""
+    def _matches(self, index: int, data: bytes, window: range) -> list[tuple[int, int, float]]:
+        """Up to _MOST_PER_RULE matches that start in the window's own part, with their score."""
         rule, unless = self._rules[index], self._unless[index]
+        own = window.stop if window.stop == len(data) else window.start + _STEP
         found: list[tuple[int, int, float]] = []
-        for match in self._exact[index].finditer(data):
+        for match in self._exact[index].finditer(data, window.start, window.stop):
             start, end = match.span()
+            if start >= own or len(found) == _MOST_PER_RULE:
+                break
             before = data[max(0, start - _UNLESS_REACH) : start].decode("utf-8", "ignore")
             if unless is not None and unless.search(before):
                 continue
-            quoted = rule.quotable and before.rstrip()[-1:] in _QUOTES and len(before.strip()) > 1
-            is_mention = quoted and self._discussion.search(data) is not None
+            is_quoted = before.rstrip()[-1:] in _QUOTES and len(before.strip()) > 1
+            is_mention = rule.quotable and is_quoted and self._discussion.search(data) is not None
             found.append((start, end, rule.score * (_MENTION_SHARE if is_mention else 1)))
-            if len(found) == _MOST_PER_RULE:
-                break
         return found
 
     def _layers(self, view: Normalized, trust: Trust) -> list[Finding]:
@@ -105,10 +111,9 @@ class Injection:
         for layer in unwrap(view.text):
             inner = skeleton(layer.text)
             data = inner.text.encode("utf-8", "replace")
-            hits = self._filters[trust].candidates(data)
             span = view.span(layer.start, layer.end)
             best: dict[str, Finding] = {}
-            for finding in self._spans(inner, data, hits):
+            for finding in self._spans(inner, data, trust):
                 known = best.get(finding.rule)
                 if known is None or known.score < finding.score:
                     best[finding.rule] = Finding(
@@ -134,6 +139,15 @@ class _Filter:
         if not self._indexes:
             return []
         return [self._indexes[at] for at in sorted(self._filter.Match(data, True) or ())]
+
+
+def _windows(size: int) -> Iterator[range]:
+    """The parts of a text of that many bytes that rules are asked of, left to right."""
+    start = 0
+    while start + _WINDOW < size:
+        yield range(start, start + _WINDOW)
+        start += _STEP
+    yield range(start, size)
 
 
 def _options() -> re2.Options:

@@ -198,7 +198,7 @@ _PERSONA = (
     ),
     _persona(
         "do_anything_now",
-        r"(?:(?i:\bdo\s+anything\s+now\b)|\b(?i:you\s+are|you're|act\s+as|play|become|called|as|name\s+is|simulate)\s+(?i:now\s+)?(?:going\s+to\s+(?i:act|pretend)[^.\n]{0,20}\s)?[\"'*]*(?:DAN|STAN|DUDE|AIM|UCAR|KEVIN|BetterDAN|EvilBOT|Evil-Bot|JailBot|DevMode|AntiGPT|FreeGPT|ANTI-DAN|NRAF|BasedGPT|MAXIMUM|Omega|APOPHIS|Mongo(?:\s+Tom)?)\b)",
+        r"(?:(?i:\bdo\s+anything\s+now\b)|\b(?i:you\s+are|you're|act\s+as|play|become|called|as|name\s+is|simulate)\s+(?i:now\s+)?(?:going\s+to\s+(?i:act|pretend)[^.\n]{0,20}\s)?[\"'*]*(?:DAN|UCAR|BetterDAN|EvilBOT|Evil-Bot|JailBot|DevMode|AntiGPT|FreeGPT|ANTI-DAN|NRAF|BasedGPT|APOPHIS|Mongo(?:\s+Tom)?)\b)",
         0.85,
         "calls up a known jailbreak persona",
     ),
@@ -225,7 +225,7 @@ _PERSONA = (
     ),
     _persona(
         "no_refusal_phrases",
-        r"(?i)\b(?:never|do\s+not|don't|cannot|can't|must\s+not|avoid|without|refrain\s+from)\b[^.\n]{0,20}\b(?:say(?:ing)?|us(?:e|ing)|includ(?:e|ing)|begin(?:ning)?|start(?:ing)?|writ(?:e|ing))\b[^.\n]*?(?:\"|'|“|‘)?\b(?:I(?:'m|\s+am)\s+(?:sorry|unable|not\s+able)|I\s+can(?:'t|not)|as\s+an\s+AI|I\s+apologi[sz]e|against\s+(?:my|the)\s+(?:policy|guidelines)|unfortunately)\b",
+        r"(?i)\b(?:never|do\s+not|don't|cannot|can't|must\s+not|avoid|without|refrain\s+from)\b[^.\n]{0,20}\b(?:say(?:ing)?|us(?:e|ing)|includ(?:e|ing)|begin(?:ning)?|start(?:ing)?|writ(?:e|ing))\b[^.\n]*?(?:\"|'|“|‘)?\b(?:I(?:'m| am) (?:sorry|unable|not able)|I can(?:'t|not)|as an AI|I apologi[sz]e|against (?:my|the) (?:policy|guidelines)|unfortunately)\b",
         0.65,
         "forbids the words of a refusal",
     ),

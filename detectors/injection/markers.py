@@ -61,7 +61,7 @@ MARKERS: tuple[Rule, ...] = (
     ),
     _tokens(
         "system_tag",
-        r"(?i)(?:<system>|<system[_-](?:prompt|message|instructions?|override)>|<developer[_-]message>|<admin[_-](?:override|message)>)",
+        r"(?i)(?:<system>|<system_prompt>|<system-prompt>|<system_message>|<system_instructions?>|<system_override>|<developer_message>|<admin_override>)",
         0.65,
         "forges a system message",
     ),

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 from tidegate.detectors.injection import RULES
 from tidegate.detectors.kinds import KINDS
 from tidegate.detectors.pii_patterns import PII_PATTERNS
@@ -17,3 +19,10 @@ def test_the_registry_is_exactly_what_the_built_in_detectors_report() -> None:
     reported = {p.kind for p in (*PII_PATTERNS, *SECRET_PATTERNS)} | {r.kind for r in RULES}
 
     assert set(KINDS) == reported
+
+
+def test_every_kind_is_on_the_page_of_detectors() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "detectors.md").read_text(encoding="utf-8")
+
+    for kind, sentence in KINDS.items():
+        assert f"| `{kind}` | {sentence.removesuffix('.')}" in page

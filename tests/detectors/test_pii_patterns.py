@@ -9,6 +9,12 @@ from tidegate.detectors.scanner import Scanner
 FOUND = (
     ("Write to jane.doe+x@mail.example.org, please.", "pii.email", "jane.doe+x@mail.example.org"),
     ("邮箱a@b.com收到", "pii.email", "a@b.com"),
+    ("mail lee@163.com", "pii.email", "lee@163.com"),
+    ("dep@x1.2.org", "pii.email", "dep@x1.2.org"),
+    ("my card 630427373398 is lost", "pii.card", "630427373398"),
+    ("(212) 555-0143 ext. 22", "pii.phone", "(212) 555-0143 ext. 22"),
+    ("06 11008602", "pii.phone", "06 11008602"),
+    ("mon numéro est le 0348170289.", "pii.phone", "0348170289"),
     ("x@xn--bcher-kva.xn--p1ai", "pii.email", "x@xn--bcher-kva.xn--p1ai"),
     ("card 4111 1111 1111 1111 123", "pii.card", "4111 1111 1111 1111"),
     ("卡号2223003122003222。", "pii.card", "2223003122003222"),
@@ -44,6 +50,8 @@ FOUND = (
 
 NOT_FOUND = (
     "git@github.com:a/b.git and logo@2x.png and icon@big.png",
+    "react@18.2.0-beta.rc",
+    "card 630427373399 or 444444444444",
     "order 4111111111111112",
     "0.4111111111111111",
     "id 411111111111111100000",
