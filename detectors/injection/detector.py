@@ -24,8 +24,8 @@ _UNLESS_REACH = 40
 _MOST_PER_RULE = 8
 """Spans reported for one rule in one layer: the first tells all a policy needs."""
 
-_WINDOW = 4096
-_STEP = 3072
+_WINDOW = 2048
+_STEP = 1408
 """Bytes.  A long text is read in windows that overlap: the longer a text, the more rules have all
 their literals somewhere in it.  So a match of over _WINDOW - _STEP bytes may be missed."""
 

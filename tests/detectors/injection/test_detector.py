@@ -123,7 +123,7 @@ def test_every_rule_has_a_kind_of_the_registry_and_a_reason(injection: Injection
 
 def test_attack_is_found_once_wherever_it_stands_in_a_long_text(injection: Injection) -> None:
     attack = ATTACK[:32]
-    for at in (0, 3000, 3060, 3072, 4080, 4096, 9000):
+    for at in (0, 1380, 1400, 1408, 2030, 2048, 9000):
         for filler in ("word ", "语言 "):
             text = (filler * 4000)[:at] + f" {attack} " + (filler * 4000)[: 12_000 - at]
             (found,) = _find(injection, text)
