@@ -129,3 +129,10 @@ def test_attack_is_found_once_wherever_it_stands_in_a_long_text(injection: Injec
             (found,) = _find(injection, text)
 
             assert text[found.start : found.end] == attack
+
+
+def test_rule_that_fires_twice_in_a_layer_is_reported_once(injection: Injection) -> None:
+    piece = base64.b64encode(f"{ATTACK}. {ATTACK}.".encode()).decode()
+    rules = [found.rule for found in _find(injection, piece)]
+
+    assert len(set(rules)) == len(rules)
