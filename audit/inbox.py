@@ -48,7 +48,7 @@ class Limits:
     bytes: int = 64 << 20
     """Records and bytes that may wait for the disk; completions may take as much again."""
     floor_s: float = 0.004
-    """Least time from sync to sync: each costs 100 to 200 microseconds of CPU."""
+    """Mean time from sync to sync under load; see `pace`."""
     checkpoint_s: float = 1.0
     """Least time from checkpoint to checkpoint."""
     retry_s: float = 1.0

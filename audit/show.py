@@ -7,6 +7,7 @@ import orjson
 
 from .frame import unframed
 from .layout import Folder, with_stops
+from .record import Head
 from .recovery import fields_of, head_of
 from .verify import logs_in
 
@@ -25,32 +26,34 @@ def show(directory: Path, request_id: str) -> list[dict[str, Any]]:
 
     """
     found: list[dict[str, Any]] = []
-    for root in logs_in(directory):
+    for root in logs_in(directory) if request_id else ():
         found += _in_log(Folder(root), request_id)
     return found[:MAX_SHOWN]
 
 
 def _in_log(folder: Folder, request_id: str) -> list[dict[str, Any]]:
-    # Most lines are passed over by a substring search, without being parsed.
-    wanted = {request_id: orjson.dumps(request_id)} if request_id else {}
     found: list[dict[str, Any]] = []
+    ids: set[str] = set()
+    # Most lines are passed over by a substring search, without being parsed.
+    text = orjson.dumps(request_id.encode(errors="replace").decode())
     for segment, stop in with_stops(folder.segments()):
         for line in segment.lines():
-            if not any(text in line for text in wanted.values()) or unframed(line) is None:
-                continue
-            head = head_of(line)
+            named = text in line
+            head = head_of(line) if named or ids else None
             if head is None or (stop is not None and head.n >= stop):
-                continue  # no record, or given up: the next segment holds what counts
-            record = fields_of(line)
-            if len(found) < MAX_SHOWN and _concerns(record, wanted):
-                wanted[head.id] = orjson.dumps(head.id)
-                found.append(record)
+                continue  # not named, no record, or given up: the next segment holds what counts
+            wanted = head.ref in ids or (named and _is_decision(line, head, request_id))
+            if wanted and unframed(line):
+                ids.add(head.id)
+                found.append(fields_of(line))
+                if len(found) == MAX_SHOWN:
+                    return found
     return found
 
 
-def _concerns(record: dict[str, Any], wanted: dict[str, bytes]) -> bool:
-    if record.get("k") != "llm.decision":
-        return str(record.get("ref")) in wanted
-    request = record.get("req")
+def _is_decision(line: bytes, head: Head, request_id: str) -> bool:
+    if head.k != "llm.decision":
+        return False
+    request = fields_of(line).get("req")
     told = request.get("id") if isinstance(request, dict) else None
-    return str(record.get("id")) in wanted or str(told) in wanted
+    return request_id in (head.id, told)

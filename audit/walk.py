@@ -137,8 +137,6 @@ class Walk:
 
     def _rest(self, segment: Segment, offset: int, line: bytes, rest: Iterator[bytes]) -> None:
         """What stands behind the last record that counts: the next segment must answer for it."""
-        if self._bad:
-            self._end_bad(self.due)
         size = offset + len(line) + sum(map(len, rest))
         self._before = (segment.path.name, offset, size - offset)
         if offset == 0:

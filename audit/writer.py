@@ -1,7 +1,7 @@
 """The writer thread: group commit, second chance after a failure, checkpoints.
 
-A batch is whatever arrived during the last sync, so there is no timer and no delay when idle; a
-floor between syncs keeps their cost down when busy.  The event loop is woken once a batch.
+A batch is whatever arrived during the last sync, so there is no timer and no delay when idle; the
+pace keeps the cost of syncs down when busy.  The event loop is woken once a batch.
 """
 
 import time
@@ -12,6 +12,7 @@ from typing import Any
 from .clock import Clock
 from .failure import LedgerFailed
 from .inbox import Entry, Inbox, Limits, Missed, Receipt
+from .pace import Pace
 from .recovery import superseded
 from .store import Store
 
@@ -28,7 +29,7 @@ class Writer:
         self._inbox = inbox
         self._clock = clock
         self._limits = limits
-        self._synced = -limits.floor_s
+        self._pace = Pace(limits.floor_s)
         self._published = 0.0
         self._retried = 0.0
         self._broken: dict[str, Any] | None = None
@@ -82,10 +83,10 @@ class Writer:
         return max(0.0, self._published + self._limits.checkpoint_s - now)
 
     def _pause(self) -> None:
-        """Keep the floor, and let more records join the batch."""
-        rest = self._synced + self._limits.floor_s - self._clock.monotonic()
-        if rest > 0:
-            time.sleep(min(rest, self._limits.floor_s))
+        """Keep the pace, and let more records join the batch."""
+        rest_s = self._pace.rest_s(self._clock.monotonic())
+        if rest_s > 0:
+            time.sleep(rest_s)
 
     def _commit(self, entries: list[Entry]) -> None:
         if not entries:
@@ -101,7 +102,7 @@ class Writer:
             self._inbox.own(superseded(self._store.segment, self._store.segment_bytes, "restored"))
 
     def _append(self, entries: Sequence[Entry]) -> bool:
-        self._synced = self._clock.monotonic()
+        self._pace.spend(self._clock.monotonic())
         if self._store.segment_bytes >= self._limits.segment_bytes:
             self._store.roll()
         return self._store.append([e.line for e in entries], [e.leaf for e in entries])

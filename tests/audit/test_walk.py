@@ -181,3 +181,26 @@ def test_a_genesis_that_is_no_json_is_spliced(tmp_path: Path, lines: list[bytes]
     put_lines(tmp_path, [framed(odd, leaf_hash(odd)), *lines[1:]])
 
     assert found(walked(tmp_path)[1]) == [(Fault.SPLICE, "record 0")]
+
+
+def test_a_record_moved_from_the_beginning_of_a_gap_shortens_it(
+    tmp_path: Path, lines: list[bytes]
+) -> None:
+    put_lines(tmp_path, [*lines[:5], lines[9], lines[5], lines[8], *lines[10:], b"x\n"])
+    _, report, _ = walked(tmp_path)
+
+    assert found(report) == [
+        (Fault.REORDER, "record 5"),
+        (Fault.REORDER, "record 8"),
+        (Fault.TORN, "000000000000.jsonl"),
+        (Fault.DELETE, "records 6 to 7"),
+    ]
+
+
+def test_a_bad_line_before_what_was_given_up_is_an_insertion(
+    tmp_path: Path, lines: list[bytes]
+) -> None:
+    put_lines(tmp_path, [*lines[:9], b"x\n", lines[9], lines[9]])
+    (tmp_path / "wal" / "000000000010.jsonl").write_bytes(b"".join(lines[10:]))
+
+    assert found(walked(tmp_path)[1])[0] == (Fault.INSERT, "record 9")
