@@ -1,7 +1,6 @@
 from pathlib import Path
 
 import pytest
-
 from tests.bench import features
 from tests.fakes.events import DONE, frame, says, usage
 
@@ -9,7 +8,7 @@ from tests.fakes.events import DONE, frame, says, usage
 def test_the_text_of_a_stream_is_that_of_its_deltas() -> None:
     sse = b"".join((frame(says("ab")), frame(says("c")), frame(usage()), DONE)).decode()
 
-    assert "abc" == features.streamed_text(sse)
+    assert features.streamed_text(sse) == "abc"
 
 
 def test_the_planted_secret_stands_nowhere_in_one_piece_in_the_c_program() -> None:
@@ -40,4 +39,4 @@ def test_the_logs_of_several_workers_are_added_up(monkeypatch: pytest.MonkeyPatc
     line = "requests     1 decisions, 1 completions, 0 aborted, 0 in flight\n"
     monkeypatch.setattr(features, "verify", lambda _: (0, line * 2))
 
-    assert [] == features.audit_faults(Path("log"), 2)
+    assert features.audit_faults(Path("log"), 2) == []

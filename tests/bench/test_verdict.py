@@ -1,5 +1,4 @@
 import pytest
-
 from tests.bench.verdict import Ratio, Rounds, median, missed, ratio, table
 
 
@@ -29,11 +28,11 @@ def test_a_budget_is_missed_only_above_it(cost: float, count: int) -> None:
 def test_a_budget_that_cannot_be_judged_is_missed() -> None:
     rounds: Rounds = {"json": {"plain": [None], "tidegate": [1.0]}}
 
-    assert ["json: not judged, a figure is missing"] == missed(rounds, {"json": 1.7})
+    assert missed(rounds, {"json": 1.7}) == ["json: not judged, a figure is missing"]
 
 
 def test_a_scenario_that_was_left_out_is_not_judged() -> None:
-    assert [] == missed({}, {"json": 1.7})
+    assert missed({}, {"json": 1.7}) == []
 
 
 def test_the_table_shows_figures_and_ratios() -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from openai import OpenAI
-
 from tests.bench.process import free_port
 from tests.bench.targets import TIDEGATE, configuration
 from tests.engine.llama_server import ALIAS

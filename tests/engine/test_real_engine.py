@@ -9,7 +9,6 @@ import pytest
 from openai import AsyncOpenAI, BadRequestError, OpenAI
 from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolParam
 from oteltap import OtelTapHttpProtobufReceiver, OtelTapHttpProtobufReceiverSettings
-
 from tests.bench.targets import TIDEGATE
 from tests.engine.conftest import Service
 from tests.engine.llama_server import ALIAS, CONTEXT
@@ -100,7 +99,7 @@ def test_usage_is_streamed_when_asked(client: OpenAI) -> None:
         )
     )
 
-    assert [] == chunks[-1].choices
+    assert chunks[-1].choices == []
     assert chunks[-1].usage is not None
     assert chunks[-1].usage.completion_tokens > 0
 
@@ -111,12 +110,12 @@ def test_a_tool_call_comes_back(client: OpenAI) -> None:
     )
     choice = answer.choices[0]
 
-    assert "tool_calls" == choice.finish_reason
+    assert choice.finish_reason == "tool_calls"
     assert choice.message.tool_calls is not None
     (call,) = choice.message.tool_calls
     assert call.type == "function"
-    assert "get_weather" == call.function.name
-    assert {"city": "Paris"} == json.loads(call.function.arguments)
+    assert call.function.name == "get_weather"
+    assert json.loads(call.function.arguments) == {"city": "Paris"}
 
 
 def test_the_arguments_of_a_tool_call_are_streamed(client: OpenAI) -> None:
@@ -134,9 +133,9 @@ def test_the_arguments_of_a_tool_call_are_streamed(client: OpenAI) -> None:
     names = [d.function.name for d in deltas if d.function and d.function.name]
     arguments = "".join(d.function.arguments or "" for d in deltas if d.function)
 
-    assert ["get_weather"] == names
-    assert {"city": "Paris"} == json.loads(arguments)
-    assert "tool_calls" == chunks[-1].choices[0].finish_reason
+    assert names == ["get_weather"]
+    assert json.loads(arguments) == {"city": "Paris"}
+    assert chunks[-1].choices[0].finish_reason == "tool_calls"
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -157,7 +156,7 @@ def test_a_stream_that_is_left_frees_its_slot(client: OpenAI, slots: Slots) -> N
     pieces = iter(stream)
     for _ in range(4):
         next(pieces)
-    assert 1 == slots.busy()
+    assert slots.busy() == 1
     stream.close()
 
     assert slots.seconds_until_free() < FREED_WITHIN
@@ -185,7 +184,7 @@ async def test_a_request_that_is_left_is_cancelled(
     await asyncio.to_thread(slots.seconds_until_free)
 
     assert before + 1 == tap.left
-    assert 1 == still_busy  # so the connection did not end because the answer had come
+    assert still_busy == 1  # so the connection did not end because the answer had come
 
 
 def test_prompt_injection_is_refused_and_never_sent(client: OpenAI, tap: Tap) -> None:
@@ -193,7 +192,7 @@ def test_prompt_injection_is_refused_and_never_sent(client: OpenAI, tap: Tap) ->
     with pytest.raises(BadRequestError) as caught:
         client.chat.completions.create(model=ALIAS, messages=said(attack))
 
-    assert "content_filter" == caught.value.code
+    assert caught.value.code == "content_filter"
     assert b"previous instructions" not in tap.sent
 
 
@@ -233,5 +232,5 @@ def test_the_audit_log_of_all_this_verifies(client: OpenAI, tidegate: Service) -
     command = [TIDEGATE, "audit", "verify", str(tidegate.audit)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 
-    assert 0 == done.returncode, done.stdout + done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
     assert "clean" in done.stdout

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 import pytest
-
 from tests.fakes.answers import Pause, Reset, Send, Stall, json_answer, stream, then_close
 from tests.fakes.engine import FakeEngine, Received, parse
 from tests.fakes.events import DONE, frame, says
@@ -60,10 +59,10 @@ async def test_answers_json_and_records_the_request(fake_engine: FakeEngine) -> 
     call = await fake_engine.call()
 
     assert head.startswith(b"HTTP/1.1 200 OK\r\n")
-    assert "Hello there." == json.loads(body)["choices"][0]["message"]["content"]
-    assert ("POST", "/v1/chat/completions") == (call.method, call.target)
-    assert {"model": "m", "messages": []} == call.json
-    assert "x" == call.header("HOST")
+    assert json.loads(body)["choices"][0]["message"]["content"] == "Hello there."
+    assert (call.method, call.target) == ("POST", "/v1/chat/completions")
+    assert call.json == {"model": "m", "messages": []}
+    assert call.header("HOST") == "x"
     assert call.header("absent") is None
     assert call.raw.endswith(call.body)
 
@@ -97,7 +96,7 @@ async def test_answers_the_pages_of_an_engine(
         _, body = await client.whole()
 
     assert mark in body
-    assert [] == fake_engine.calls
+    assert fake_engine.calls == []
 
 
 async def test_an_engine_that_is_loading_says_503(fake_engine: FakeEngine) -> None:
@@ -157,7 +156,7 @@ async def test_queued_answers_come_first_and_in_order(fake_engine: FakeEngine) -
             client.send({})
             bodies.append(json.loads((await client.whole())[1]))
 
-    assert [{"n": 1}, {"n": 2}, {"rule": "/v1/chat/completions"}] == bodies
+    assert bodies == [{"n": 1}, {"n": 2}, {"rule": "/v1/chat/completions"}]
 
 
 async def test_a_rule_may_leave_the_answer_to_the_engine() -> None:
@@ -179,7 +178,7 @@ async def test_gone_is_set_when_the_client_leaves_during_a_stall(fake_engine: Fa
     await asyncio.wait_for(call.gone.wait(), LIMIT)
 
     assert not call.answered.is_set()
-    assert 0 == fake_engine.open_connections
+    assert fake_engine.open_connections == 0
 
 
 async def test_a_stall_ends_when_the_test_says_so(fake_engine: FakeEngine) -> None:
@@ -192,7 +191,7 @@ async def test_a_stall_ends_when_the_test_says_so(fake_engine: FakeEngine) -> No
         after = await client.until(b"0\r\n\r\n")
 
     assert before.endswith(b"1\r\na\r\n")
-    assert b"1\r\nb\r\n0\r\n\r\n" == after
+    assert after == b"1\r\nb\r\n0\r\n\r\n"
 
 
 async def test_reset_is_seen_as_a_reset(fake_engine: FakeEngine) -> None:
@@ -213,7 +212,7 @@ async def test_closing_between_requests_ends_the_connection_only(fake_engine: Fa
         await client.whole()
 
     assert answer.endswith(b"{}")
-    assert [0, 1] == [call.connection for call in fake_engine.calls]
+    assert [call.connection for call in fake_engine.calls] == [0, 1]
 
 
 async def test_pipelined_requests_are_answered_in_turn(fake_engine: FakeEngine) -> None:
@@ -223,7 +222,7 @@ async def test_pipelined_requests_are_answered_in_turn(fake_engine: FakeEngine) 
         client.send({})
         bodies = [(await client.whole())[1], (await client.whole())[1]]
 
-    assert [b'{"n": 1}', b'{"n": 2}'] == bodies
+    assert bodies == [b'{"n": 1}', b'{"n": 2}']
 
 
 async def test_an_engine_comes_back_on_its_old_port(fake_engine: FakeEngine) -> None:
@@ -257,7 +256,7 @@ async def test_a_slow_reader_makes_the_engine_wait(fake_engine: FakeEngine) -> N
         await client.reader.readexactly((8 << 20) - 1)
         await asyncio.wait_for(call.stalled.wait(), LIMIT)
 
-    assert b"x" == first
+    assert first == b"x"
     assert waiting
 
 
@@ -281,9 +280,9 @@ def test_a_chunked_request_is_joined() -> None:
     request = parse(data + b"GET")
 
     assert request is not None
-    assert b"{} " == request.body
+    assert request.body == b"{} "
     assert data == request.raw
-    assert {} == request.json
+    assert request.json == {}
 
 
 def test_a_body_that_is_not_json_reads_as_none() -> None:

@@ -13,7 +13,7 @@ def test_files_at_their_limits_pass(tmp_path: Path) -> None:
     write(tmp_path, "proxy/a.py", 400)
     write(tmp_path, "tests/proxy/test_a.py", 600)
 
-    assert [] == list(too_long(tmp_path))
+    assert list(too_long(tmp_path)) == []
 
 
 def test_each_longer_file_is_named(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ def touch(root: Path, *names: str) -> None:
 def test_a_file_with_its_twin_passes(tmp_path: Path) -> None:
     touch(tmp_path, "proxy/stream/sse.py", "tests/proxy/stream/test_sse.py")
 
-    assert [] == list(missing(tmp_path))
+    assert list(missing(tmp_path)) == []
 
 
 def test_a_twin_at_another_path_does_not_count(tmp_path: Path) -> None:
@@ -26,4 +26,4 @@ def test_a_twin_at_another_path_does_not_count(tmp_path: Path) -> None:
 def test_packages_need_no_twin(tmp_path: Path) -> None:
     touch(tmp_path, "proxy/__init__.py", "proxy/__main__.py")
 
-    assert [] == list(missing(tmp_path))
+    assert list(missing(tmp_path)) == []
