@@ -1,7 +1,7 @@
 """Personal data: the pattern bundle behind presidio-analyzer, behind a cheap gate.
 
-A text in which the scanner's gate sees nothing never reaches Presidio; the gate is a Set of the
-scanner's own expressions, so it cannot miss what the scanner would find.
+A text in which the scanner finds nothing never reaches Presidio: the one recognizer there is the
+scanner itself, so nothing can be missed, and Presidio costs ten times what the scanner does.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,8 @@ class PII:
     def find(self, segment: Segment) -> list[Finding]:
         """All findings that start at or after `segment.start`, sorted by start, then end."""
         view = normalize(segment.text)
-        if not self.scanner.sees(view.text.encode("utf-8", "replace")):
+        whole = Segment(view.text, segment.where, segment.source, segment.trust)
+        if not self.scanner.find(whole):
             return []
         found = self._analyzer.find(view.text)
         if not view.is_identity:

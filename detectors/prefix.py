@@ -8,6 +8,7 @@ it then holds a little more than needed, never less, and the caller bounds the h
 Both expressions are written for RE2 (google-re2), whose matching is linear in the text.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from re import ASCII
@@ -49,9 +50,14 @@ def shape(body: str) -> Shape:
 
     """
     try:
-        tree = list(parser.parse(body, ASCII))
+        parsed = parser.parse(body, ASCII)
+    except re.error as error:
+        raise ValueError(f"pattern {body!r} is no regular expression: {error}") from error
     except RecursionError as error:
         raise ValueError(f"pattern {body!r} is nested too deeply") from error
+    if parsed.state.flags != ASCII:
+        raise ValueError(f"pattern {body!r} must not set flags; there is `ignore_case`")
+    tree = list(parsed)
     shortest, longest = _width(tree)
     if shortest == 0:
         raise ValueError(f"pattern {body!r} matches the empty text")
@@ -59,7 +65,8 @@ def shape(body: str) -> Shape:
 
 
 def _char(code: int) -> str:
-    return chr(code) if chr(code).isalnum() and code < 128 else f"\\x{{{code:x}}}"
+    char = chr(code)
+    return char if char.isalnum() and char.isascii() else f"\\x{{{code:x}}}"
 
 
 def _class(items: Iterable[tuple[Any, Any]]) -> str:
@@ -103,6 +110,8 @@ def _whole_one(kind: Any, value: Any, most: int = RE2_REPEATS) -> str:
     if kind is op.BRANCH:
         return _group([_whole(branch) for branch in value[1]])
     if kind is op.SUBPATTERN:
+        if value[1] or value[2]:
+            raise ValueError("a pattern must not set flags; there is `ignore_case`")
         return _group([_whole(value[3])])
     if kind is op.MAX_REPEAT:
         low, high, inner = value

@@ -12,7 +12,7 @@ text, and does not start at or after `in_progress`, is the same whatever text ma
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import re2
 
@@ -24,16 +24,22 @@ from .segment import Segment
 _EDGE = b"\n"
 """Stands before and after the text, so that every match has a neighbour on both sides."""
 
+MOST_REFUSED = 1000
+"""Refused matches in a row that are read again from inside: beyond it a text is made of
+look-alikes, and reading each of them many times would be its author's gain."""
+
 _MEMORY = 64 << 20
 """Bytes RE2 may spend on one automaton's states before it starts over."""
 
 
 class Candidate(NamedTuple):
-    """A match of a pattern before its check and context: half-open, in characters."""
+    """A match of a pattern before its context is asked: half-open, in characters."""
 
     start: int
     end: int
     pattern: int
+    checks: bool
+    """Whether the pattern's check took it."""
 
 
 class Scanner:
@@ -48,9 +54,9 @@ class Scanner:
         """A match that starts at p is decided once p + reach characters are there."""
         pairs = list(zip(self.patterns, shapes, strict=True))
         exact = [f"{_not(p.left)}({_case(p, s.whole)}){_not(p.right)}" for p, s in pairs]
-        self._exact = [re2.compile(e.encode(), _options()) for e in exact]
+        self._exact = [_compiled(e) for e in exact]
         begun = "|".join(f"{_not(p.left)}{_case(p, s.begun)}" for p, s in pairs)
-        self._begun = re2.compile(rf"(?:{begun})\z".encode(), _options())
+        self._begun = _compiled(rf"(?:{begun})\z")
         self._contexts = [re.compile(p.context) if p.context else None for p in self.patterns]
         self._gate = re2.Set.SearchSet(_options())
         for expression in exact:
@@ -62,14 +68,15 @@ class Scanner:
         """All findings that start at or after `segment.start`, sorted by start, then end."""
         return self.confirm(segment.text, self.candidates(segment.text, segment.start))
 
-    def sees(self, data: bytes) -> bool:
-        """Whether some pattern occurs in the UTF-8 text: the cheap question before `find`."""
-        return bool(self.patterns) and bool(self._gate.Match(_EDGE + data + _EDGE))
+    def sees(self, data: bytes) -> Sequence[int]:
+        """The indexes of the patterns that occur in the UTF-8 text: cheap, and rarely any."""
+        return self._gate.Match(_EDGE + data + _EDGE) or () if self.patterns else ()
 
     def candidates(self, text: str, start: int = 0) -> list[Candidate]:
-        """Every match that starts at or after `start`, sorted; checks and contexts not yet asked.
+        """Every match that starts at or after `start`, sorted; contexts are not yet asked.
 
-        Each pattern reads on after its own last match, so its candidates never overlap.
+        Each pattern reads on after its last match, or, where its check refused that match, inside
+        it: the digits before a card number must not hide the number.
         """
         if not self.patterns:
             return []
@@ -84,19 +91,23 @@ class Scanner:
             found += self._spans(index, framed)
         # A frame position counts the edge (or the one character of left context) before `start`.
         if len(data) == len(text) - left:
-            return sorted(Candidate(s - 1 + start, e - 1 + start, i) for s, e, i in found)
+            return sorted(Candidate(s - 1 + start, e - 1 + start, i, c) for s, e, i, c in found)
         return sorted(_in_characters(framed, start, found))
 
     def _spans(self, index: int, framed: bytes) -> list[Candidate]:
         search, longest = self._exact[index].search, self._longest[index]
+        check = self.patterns[index].check
         found = []
-        at = 0
+        at = refused = 0
         while (match := search(framed, at)) is not None:
             begin, end = match.span(1)
             if end - begin > longest:  # RE2 was given a repeat without its bound, or wide text
                 end = _clamp(framed, begin, end, longest)
-            found.append(Candidate(begin, end, index))
-            at = end - 1  # the last character is the next match's left neighbour
+            checks = check is None or check(framed[begin:end].decode("utf-8"))
+            found.append(Candidate(begin, end, index, checks))
+            # The next match's left neighbour: this one's last character, or its first.
+            refused = 0 if checks else refused + 1
+            at = begin if 0 < refused <= MOST_REFUSED else _last_character(framed, end)
         return found
 
     def confirm(self, text: str, candidates: Sequence[Candidate]) -> list[Finding]:
@@ -104,17 +115,16 @@ class Scanner:
         found = [
             Finding(pattern.kind, c.start, c.end, pattern.score, pattern.id)
             for c in candidates
-            if self._holds(text, c, pattern := self.patterns[c.pattern])
+            if c.checks and self._in_context(text, c)
+            for pattern in (self.patterns[c.pattern],)
         ]
         return found if len(found) < 2 else _uncovered(found)  # noqa: PLR2004 - a pair
 
-    def _holds(self, text: str, c: Candidate, pattern: Pattern) -> bool:
+    def _in_context(self, text: str, c: Candidate) -> bool:
         context = self._contexts[c.pattern]
-        if context is not None and not context.search(
-            text, max(0, c.start - CONTEXT_REACH), c.start
-        ):
-            return False
-        return pattern.check is None or pattern.check(text[c.start : c.end])
+        return context is None or bool(
+            context.search(text, max(0, c.start - CONTEXT_REACH), c.start)
+        )
 
     def in_progress(self, text: str, start: int) -> int:
         """The leftmost position at or after `start` from which a match may still grow.
@@ -129,7 +139,7 @@ class Scanner:
         match = self._begun.search(framed)
         if match is None:
             return len(text)
-        at = match.start()
+        at: int = match.start()
         if len(data) != len(text) - left:
             at = len(framed[:at].decode("utf-8"))
         return max(start + at, len(text) - self.reach)
@@ -143,11 +153,26 @@ def _case(pattern: Pattern, expression: str) -> str:
     return f"(?i:{expression})" if pattern.ignore_case else f"(?:{expression})"
 
 
+def _compiled(expression: str) -> Any:
+    try:
+        return re2.compile(expression.encode(), _options())
+    except re2.error as error:
+        raise ValueError(f"RE2 cannot follow {expression[:80]}: {error}") from error
+
+
 def _options() -> re2.Options:
     options = re2.Options()
     options.max_mem = _MEMORY
     options.log_errors = False
     return options
+
+
+def _last_character(framed: bytes, end: int) -> int:
+    """Where the character before `end` begins: bytes 10xxxxxx continue a character in UTF-8."""
+    at = end - 1
+    while framed[at] & 0xC0 == 0x80:  # noqa: PLR2004 - UTF-8's own numbers, RFC 3629 section 3
+        at -= 1
+    return at
 
 
 def _clamp(framed: bytes, begin: int, end: int, longest: int) -> int:
@@ -165,13 +190,16 @@ def _in_characters(framed: bytes, start: int, found: Sequence[Candidate]) -> lis
         count += len(framed[at:mark].decode("utf-8"))
         characters[mark] = count - 1 + start
         at = mark
-    return [Candidate(characters[c.start], characters[c.end], c.pattern) for c in found]
+    return [c._replace(start=characters[c.start], end=characters[c.end]) for c in found]
 
 
 def _uncovered(found: Sequence[Finding]) -> list[Finding]:
     """Drops what lies inside a finding that is at least as sure: a phone number in a card."""
     kept: list[Finding] = []
+    open_ones: list[Finding] = []  # few at a time, so that thousands of findings stay linear
     for f in sorted(found, key=lambda f: (f.start, -f.end, -f.score)):
-        if not any(k.end >= f.end and k.score >= f.score for k in kept if k.end > f.start):
+        open_ones = [k for k in open_ones if k.end > f.start]
+        if not any(k.end >= f.end and k.score >= f.score for k in open_ones):
             kept.append(f)
+            open_ones.append(f)
     return sorted(kept, key=lambda f: (f.start, f.end))

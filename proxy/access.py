@@ -49,7 +49,7 @@ class Principal:
 
     def may_use(self, route: str) -> bool:
         """Whether the caller may use the route of this name."""
-        return any(fnmatchcase(route, glob) for glob in self.routes)
+        return "*" in self.routes or any(fnmatchcase(route, glob) for glob in self.routes)
 
 
 def new_key(choose: Callable[[str], str] = secrets.choice) -> tuple[str, str]:

@@ -20,6 +20,9 @@ from .dialects.base import Reading, Usage
 from .errors import ProxyError
 from .routes import Route
 
+monotonic = time.monotonic_ns
+"""The clock of timelines, in nanoseconds."""
+
 CLIENT_LEFT = 499
 """nginx's status for a client that left before there was an answer."""
 INTERNAL = 500
@@ -106,6 +109,8 @@ class Exchange:
     wait_audit_ns: int = 0
     record_id: str = ""
     """The id of the opening record, once it has been given to the log."""
+    closed: bool = False
+    """The closing record has been given to the log."""
 
     @property
     def streams(self) -> bool:
@@ -155,11 +160,6 @@ class Exchange:
         self.status = status or (CLIENT_LEFT if left else INTERNAL)
         self.outcome = "client_left" if left else "internal"
         self.timeline.settled = monotonic()
-
-
-def monotonic() -> int:
-    """The clock of timelines, in nanoseconds."""
-    return time.monotonic_ns()
 
 
 def timeline() -> Timeline:

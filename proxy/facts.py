@@ -172,9 +172,10 @@ def _finds(x: exchange.Exchange, direction: Direction) -> list[audit.Find]:
     for run in x.runs:
         if run.direction != direction:
             continue
-        groups = _groups(run.found)
-        if not groups:
+        if not run.found:
             finds.append(_find(run, phase))
+            continue
+        groups = _groups(run.found)
         room = MOST_FINDS - len(finds)
         for (segment, kind), found in islice(groups.items(), room):
             hit = _hit(hits, segment, kind)

@@ -10,7 +10,6 @@ from ..detectors import Segment, Source, Trust
 from ..telemetry import Attempt
 from .dialects.base import Answer, Usage
 from .engines import Engine
-from .engines.pool import in_flight
 from .engines.upstream import EngineAnswer
 from .errors import BadRequest, EngineFailed, ProxyError
 from .exchange import Exchange, monotonic
@@ -68,8 +67,7 @@ async def forward(x: Exchange, w: World, reply: Reply) -> None:
     while True:
         engine = route.pool.choose(w.now(), tried)
         try:
-            with in_flight(engine):
-                await _attempt(x, w, reply, engine)
+            await _attempt(x, w, reply, engine)
         except EngineFailed as failure:
             _note_failure(w, engine, failure)
             again = len(tried) < route.pool.retries and not reply.started
@@ -95,6 +93,7 @@ async def _attempt(x: Exchange, w: World, reply: Reply, engine: Engine) -> None:
     )
     x.attempts.append(attempt)
     attempt.error = "client_left"  # unless something else is learnt below
+    engine.inflight += 1
     try:
         headers = _headers(x, attempt)
         path = x.endpoint.path if x.endpoint is not None else ""
@@ -107,6 +106,7 @@ async def _attempt(x: Exchange, w: World, reply: Reply, engine: Engine) -> None:
         attempt.error = error.code if isinstance(error, EngineFailed) else ""
         raise
     finally:
+        engine.inflight -= 1
         attempt.end_ns = x.at(monotonic())
 
 

@@ -1,7 +1,7 @@
 """Runs the detectors over the texts of a request or an answer.
 
-Conversations have many short texts and nearly all are clean, so a detector that can is first
-asked about all of them at once (`Gated`): one pass of an automaton instead of one for each text.
+Conversations have many short texts and nearly all are clean, so the patterns of all detectors
+first see all texts at once: one pass of an automaton instead of one for each detector and text.
 """
 
 import time
@@ -11,6 +11,7 @@ from typing import Protocol, runtime_checkable
 import structlog
 
 from ..detectors import Detector, Finding, Segment
+from ..detectors.scanner import Scanner
 from .exchange import Run
 
 _log = structlog.get_logger(__name__)
@@ -20,30 +21,48 @@ LARGE = 64 << 10
 
 
 @runtime_checkable
-class Gated(Protocol):
-    """A detector with a cheap question that may answer yes wrongly, never no."""
+class Patterned(Protocol):
+    """A detector that finds in an ASCII text just what its scanner finds."""
 
-    def sees(self, text: str) -> bool:
-        """Whether `find` might report something in the text, or in any line of it."""
+    @property
+    def scanner(self) -> Scanner:
+        """Its patterns."""
 
 
 class Inspector:
     """The detectors of one world.  Pure; may be called from any thread."""
 
     def __init__(self, detectors: Sequence[Detector]) -> None:
-        # Asked once: isinstance with a Protocol costs more than a clean inspection.
-        gated = ((d, d.sees if isinstance(d, Gated) else None) for d in detectors)
-        self._detectors = tuple(gated)
+        self._detectors = tuple(detectors)
+        owned = [
+            (pattern, detector.name)
+            for detector in detectors
+            if isinstance(detector, Patterned)
+            for pattern in detector.scanner.patterns
+        ]
+        self._gate = Scanner([pattern for pattern, _ in owned])
+        self._owners = [name for _, name in owned]
+        self._patterned = frozenset(self._owners)
 
     def inspect(self, segments: Sequence[Segment], direction: str) -> list[Run]:
         """One run for each detector, passes too, in the order of the configuration."""
         if not segments:
             return []
-        joined = segments[0].text if len(segments) == 1 else "\n".join(s.text for s in segments)
-        return [
-            _run(detector, segments, direction, clean=sees is not None and not sees(joined))
-            for detector, sees in self._detectors
-        ]
+        clean = self._clean(segments)
+        return [_run(d, segments, direction, clean=d.name in clean) for d in self._detectors]
+
+    def _clean(self, segments: Sequence[Segment]) -> frozenset[str]:
+        """The detectors none of whose patterns occurs in any text.
+
+        Line ends between the texts are what the scanner puts around a single one.
+        """
+        joined = "\n".join([segment.text for segment in segments])
+        if not joined.isascii():
+            return frozenset()
+        seen = self._gate.sees(joined.encode())
+        if not seen:
+            return self._patterned
+        return self._patterned.difference(self._owners[index] for index in seen)
 
 
 def size(segments: Sequence[Segment]) -> int:

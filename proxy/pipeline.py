@@ -13,9 +13,9 @@ import asyncio
 from ..policies import Action, Direction
 from . import enforce, jsons
 from .dialects.base import Reading
-from .errors import AuditFailed, Forbidden, ProxyError, Refused
+from .errors import AuditFailed, BadRequest, Forbidden, ProxyError, Refused
 from .exchange import Exchange, Run, monotonic
-from .forward import forward, models
+from .forward import OK, forward, models
 from .inspect import LARGE, size
 from .reply import Reply
 from .routes import Route
@@ -41,7 +41,7 @@ async def carry(x: Exchange, w: World, reply: Reply) -> None:
             if w.record_first:
                 await w.recorder.opened(x)
             await forward(x, w, reply)
-        x.settle(reply.status)
+        x.settle(reply.status or OK)
         await w.recorder.closed(x)
         await reply.finish()
     except ProxyError as error:
@@ -68,6 +68,10 @@ async def understand(x: Exchange, w: World, reply: Reply) -> None:
     x.tree = jsons.decode(x.body, w.limits.json_depth)
     reading = _read(x)
     x.reading = reading
+    if reading.count > w.limits.messages:
+        raise BadRequest(
+            "too_many_messages", f"a request may have at most {w.limits.messages} messages"
+        )
     x.uninspected += reading.uninspected
     x.route = _route(x, w, reading)
     x.timeline.read = monotonic()
@@ -84,8 +88,10 @@ async def judge(x: Exchange, w: World) -> None:
     else:
         x.runs = w.inspector.inspect(segments, Direction.INPUT)
     x.timeline.inspected = monotonic()
-    facts = route.facts(Direction.INPUT, principal.tenant, principal.name)
-    x.decision = route.policy.decide(facts, (found for run in x.runs for found in run.found))
+    found = [found for run in x.runs for found in run.found]
+    if found:
+        facts = route.facts(Direction.INPUT, principal.tenant, principal.name)
+        x.decision = route.policy.decide(facts, found)
     x.timeline.decided = monotonic()
 
 

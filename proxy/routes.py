@@ -9,6 +9,9 @@ from .config.names import STAR, ModelNames
 from .engines import Pool
 from .errors import BadRequest
 
+MOST_FOUND = 4096
+"""Names whose route is kept: callers make them up, so there must be an end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Output:
@@ -49,6 +52,7 @@ class Router:
     def __init__(self, routes: Mapping[str, Route], names: ModelNames) -> None:
         self._routes = routes
         self._names = names
+        self._found: dict[tuple[str, str], Route] = {}
         self._known = frozenset(model for route in routes.values() for model in route.named)
 
     @property
@@ -63,6 +67,9 @@ class Router:
             BadRequest: 404, as the OpenAI API answers for an unknown model.
 
         """
+        route = self._found.get((model, path))
+        if route is not None:
+            return route
         name = self._names.route(model, path)
         if name is None:
             raise BadRequest(
@@ -71,7 +78,10 @@ class Router:
                 param="model",
                 status=404,
             )
-        return self._routes[name]
+        route = self._routes[name]
+        if len(self._found) < MOST_FOUND:
+            self._found[model, path] = route
+        return route
 
     def known(self, model: str) -> str:
         """The name itself if the configuration spells it out, "_OTHER" otherwise."""

@@ -25,9 +25,8 @@ class Screening:
     """The policy's eye on one answer; leaves its findings on the exchange."""
 
     def __init__(self, x: Exchange, route: Route) -> None:
-        principal = x.principal
-        tenant, name = (principal.tenant, principal.name) if principal is not None else ("", "")
-        self._facts: Facts = route.facts(Direction.OUTPUT, tenant, name)
+        self._route = route
+        self._facts: Facts | None = None
         self._policy: Policy = route.policy
         self._output: Output = route.output
         self._found: list[tuple[Segment, Finding]] = []
@@ -65,11 +64,18 @@ class Screening:
         return texts, blocked
 
     def _judge(self, segment: Segment, finding: Finding, base: int) -> Verdict:
-        action, rule = self._policy.action(self._facts, segment, finding)
+        action, rule = self._policy.action(self._facts or self._know(), segment, finding)
         self._note(segment, finding, base, (action, rule))
         if action is Action.REDACT:
             return Verdict(action, masked(self._policy, rule, finding.kind, segment.source))
         return Verdict(action) if action else _ALLOW
+
+    def _know(self) -> Facts:
+        """The facts of the exchange, made when the first finding needs them."""
+        principal = self._x.principal
+        tenant, name = (principal.tenant, principal.name) if principal is not None else ("", "")
+        self._facts = self._route.facts(Direction.OUTPUT, tenant, name)
+        return self._facts
 
     def _note(
         self, segment: Segment, finding: Finding, base: int, said: tuple[Action, str]

@@ -4,8 +4,7 @@ When every engine is ejected for failed requests but its probe says it is well, 
 it uses them all the same, since a wrong ejection of everything would be an outage of our making.
 """
 
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -38,6 +37,8 @@ class Pool:
             NoEngine: none can be given a request now.
 
         """
+        if len(self.engines) == 1 and self.engines[0].usable(now):
+            return self.engines[0]
         usable = [e for e in self.engines if e.usable(now)]
         if not usable:
             usable = [e for e in self.engines if e.probed is not False and not e.full]
@@ -47,13 +48,3 @@ class Pool:
                 "no_engine", f"no engine of pool {self.name} is up; try again in some seconds"
             )
         return pick(fresh or usable, self.random)
-
-
-@contextmanager
-def in_flight(engine: Engine) -> Iterator[Engine]:
-    """Count a request against its engine for as long as it is being answered."""
-    engine.inflight += 1
-    try:
-        yield engine
-    finally:
-        engine.inflight -= 1

@@ -6,8 +6,7 @@ connections: leaving `ask` early closes its socket.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import aiohttp
@@ -21,6 +20,9 @@ from .engine import Engine
 
 MOST_ANSWER = 64 << 20
 """Bytes of a complete answer that are read into memory."""
+
+
+_FOREIGN = (aiohttp.ClientError, aiohttp.http.HttpProcessingError, OSError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +83,15 @@ class EngineAnswer:
     ) -> None:
         headers = message.headers
         self._body = body
-        self._read = body.readany
         self._watch = watch
         self._stall = stall
         self.status = message.code
         self.content_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
         self.retry_after = headers.get("Retry-After", "")
+
+    def stop_watching(self) -> None:
+        """The answer is over, one way or the other."""
+        self._watch.cancel()
 
     @property
     def complete(self) -> bool:
@@ -95,10 +100,15 @@ class EngineAnswer:
 
     async def next(self) -> bytes:
         """The next piece of the body, b"" at its end.  Raises EngineFailed when it breaks off."""
-        self._watch.waiting()
-        with _translated(self._watch):
-            piece = await self._read()
-        self._watch.heard(self._stall)
+        watch = self._watch
+        watch.waiting()
+        try:
+            piece = await self._body.readany()
+        except _FOREIGN as error:
+            raise _named(error, watch) from error
+        if watch.fired:  # an answer without a length ends as well as breaks by a closed socket
+            raise _stalled()
+        watch.heard(self._stall)
         return piece
 
     async def read(self) -> bytes:
@@ -112,6 +122,52 @@ class EngineAnswer:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
+class Asking:
+    """A request to one engine: entered when the head of its answer has come."""
+
+    __slots__ = ("_answer", "_connection", "_connections", "_engine", "_patience", "_request")
+
+    def __init__(
+        self, connections: Connections, patience: Patience, engine: Engine, request: bytes
+    ) -> None:
+        self._connections = connections
+        self._patience = patience
+        self._engine = engine
+        self._request = request
+
+    async def __aenter__(self) -> EngineAnswer:
+        """Send the request and wait for the head.
+
+        Raises:
+            EngineFailed: "connect", "reset" or "stall", by what went wrong.
+
+        """
+        try:
+            connection = await self._connections.take(self._engine)
+        except OSError as error:
+            raise EngineFailed("connect", "the engine cannot be reached") from error
+        watch = Watch(connection, self._patience.first_byte)
+        try:
+            message, body = await answer_on(connection, self._request)
+        except _FOREIGN as error:
+            _give_up(watch, connection)
+            raise _named(error, watch) from error
+        except BaseException:  # the client left
+            _give_up(watch, connection)
+            raise
+        self._connection = connection
+        self._answer = EngineAnswer(message, body, watch, self._patience.stall)
+        return self._answer
+
+    async def __aexit__(self, *_: object) -> None:
+        """Keep the connection if the answer was read to its end, close it otherwise."""
+        self._answer.stop_watching()
+        if self._answer.complete:
+            self._connections.give(self._engine, self._connection)
+        else:
+            self._connection.close()
+
+
 class Upstream:
     """Speaks to engines over kept connections."""
 
@@ -119,37 +175,12 @@ class Upstream:
         self._patience = patience
         self._connections = Connections(patience.connect)
 
-    @asynccontextmanager
-    async def ask(
+    def ask(
         self, engine: Engine, path: str, body: bytes, headers: Sequence[tuple[str, str]]
-    ) -> AsyncIterator[EngineAnswer]:
-        """Send a request and give its answer once the head has come.
-
-        Raises:
-            EngineFailed: "connect", "reset" or "stall", by what went wrong.
-
-        """
-        try:
-            connection = await self._connections.take(engine)
-        except OSError as error:
-            raise EngineFailed("connect", "the engine cannot be reached") from error
-        watch = Watch(connection, self._patience.first_byte)
-        try:
-            with _translated(watch):
-                message, reader = await answer_on(
-                    connection, _request(engine, path, body, headers)
-                )
-            answer = EngineAnswer(message, reader, watch, self._patience.stall)
-            yield answer
-        except BaseException:
-            connection.close()
-            raise
-        finally:
-            watch.cancel()
-        if answer.complete:
-            self._connections.give(engine, connection)
-        else:
-            connection.close()
+    ) -> Asking:
+        """A request, sent when it is entered; leaving it early tells the engine to stop."""
+        request = _request(engine, path, body, headers)
+        return Asking(self._connections, self._patience, engine, request)
 
     def close(self) -> None:
         """Close the kept connections."""
@@ -164,16 +195,19 @@ def _request(engine: Engine, path: str, body: bytes, headers: Sequence[tuple[str
     return "\r\n".join(lines).encode("latin-1") + body
 
 
-@contextmanager
-def _translated(watch: Watch) -> Iterator[None]:
-    """Give aiohttp's errors the names of ours."""
-    try:
-        yield
-    except (aiohttp.ClientError, aiohttp.http.HttpProcessingError, OSError) as error:
-        if watch.fired:
-            raise EngineFailed("stall", "the engine stopped answering", status=504) from error
-        if isinstance(error, aiohttp.ClientPayloadError):
-            raise EngineFailed("truncated", "the engine's answer broke off") from error
-        raise EngineFailed("reset", "the connection to the engine broke") from error
-    if watch.fired:  # an answer without a length ends as well as breaks by a closed connection
-        raise EngineFailed("stall", "the engine stopped answering", status=504)
+def _named(error: Exception, watch: Watch) -> EngineFailed:
+    """Give an error of aiohttp or the system the name of ours."""
+    if watch.fired:
+        return _stalled()
+    if isinstance(error, aiohttp.ClientPayloadError):
+        return EngineFailed("truncated", "the engine's answer broke off")
+    return EngineFailed("reset", "the connection to the engine broke")
+
+
+def _give_up(watch: Watch, connection: ResponseHandler) -> None:
+    watch.cancel()
+    connection.close()
+
+
+def _stalled() -> EngineFailed:
+    return EngineFailed("stall", "the engine stopped answering", status=504)
