@@ -10,6 +10,7 @@ from aiohttp import web
 
 from ..audit import Ledger
 from ..telemetry import CONTENT_TYPE, Telemetry
+from .reply import SOFTWARE
 from .world import World
 
 
@@ -26,6 +27,7 @@ class Admin:
     def app(self) -> web.Application:
         """The pages."""
         app = web.Application()
+        app.on_response_prepare.append(_sign)
         app.router.add_get("/livez", self._live)
         app.router.add_get("/readyz", self._ready)
         app.router.add_get("/metrics", self._metrics)
@@ -58,3 +60,7 @@ class Admin:
         self._telemetry.metrics.audit_up(up=self._ledger.healthy)
         text = await asyncio.to_thread(self._telemetry.metrics_text)
         return web.Response(body=text, headers={"Content-Type": CONTENT_TYPE})
+
+
+async def _sign(_: web.Request, response: web.StreamResponse) -> None:
+    response.headers["Server"] = SOFTWARE

@@ -15,6 +15,8 @@ import structlog
 from aiohttp import ClientSession, web
 
 from ..audit import Ledger
+from ..audit.files import Files
+from ..detectors import Detector
 from ..telemetry import Telemetry
 from .access import Access
 from .admin import Admin
@@ -50,15 +52,28 @@ class Gate:
     addresses: dict[str, tuple[str, int]] = field(default_factory=dict)
     """Host and port by listener name, "admin" for the admin listener."""
 
+    server: Server | None = None
+    """What the listeners serve."""
+
     def url(self, listener: str = "main") -> str:
         """The base address of a listener."""
         host, port = self.addresses[listener]
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
+    def cut(self) -> None:
+        """Do not wait for running exchanges any longer: they are aborted, on record."""
+        if self.server is not None:
+            self.server.cut()
+
 
 @asynccontextmanager
-async def running(config: Config) -> AsyncIterator[Gate]:
+async def running(
+    config: Config, *, detectors: Sequence[Detector] | None = None, files: Files | None = None
+) -> AsyncIterator[Gate]:
     """Run a proxy for as long as the context lasts.
+
+    `detectors` are those that come with Tidegate unless given; `files` is what the audit log
+    writes with.
 
     Raises:
         ConfigError: a policy cannot be used.
@@ -66,11 +81,14 @@ async def running(config: Config) -> AsyncIterator[Gate]:
         OSError: an address cannot be listened on.
 
     """
-    detectors = await asyncio.to_thread(load_detectors)
+    if detectors is None:
+        detectors = await asyncio.to_thread(load_detectors)
     policies = await asyncio.to_thread(load_policies, config, detectors)
     engines = build_engines(config)
     async with AsyncExitStack() as stack:
-        ledger = await asyncio.to_thread(Ledger.open, config.audit.dir, origin=config.audit.origin)
+        ledger = await asyncio.to_thread(
+            Ledger.open, config.audit.dir, origin=config.audit.origin, files=files
+        )
         stack.push_async_callback(ledger.close)
         telemetry = Telemetry.start(telemetry_options(config))
         stack.push_async_callback(asyncio.to_thread, telemetry.shutdown)
@@ -99,9 +117,11 @@ async def running(config: Config) -> AsyncIterator[Gate]:
         await stack.enter_async_context(_probing(list(engines.values()), world, prober))
         admin = Admin(world, ledger, telemetry)
         await _listen(stack, config, gate, admin)
-        yield gate
-        admin.draining = True
-        _log.info("gate.draining", limit_seconds=config.limits.drain)
+        try:
+            yield gate
+        finally:
+            admin.draining = True
+            _log.info("gate.draining", limit_seconds=config.limits.drain)
 
 
 def _expose_engines(gate: Gate) -> None:
@@ -135,7 +155,7 @@ async def _listen(stack: AsyncExitStack, config: Config, gate: Gate, admin: Admi
     await admin_runner.setup()
     stack.push_async_callback(admin_runner.cleanup)
     gate.addresses["admin"] = await _bind(admin_runner, config.admin.host, config.admin.port)
-    server = Server(lambda: gate.world)
+    server = gate.server = Server(lambda: gate.world)
     runner = web.ServerRunner(server, shutdown_timeout=config.limits.drain)
     await runner.setup()
     stack.push_async_callback(runner.cleanup)

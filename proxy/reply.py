@@ -1,13 +1,14 @@
 """The client's side of one exchange: its body in, its answer out.
 
 With `server.py` the only code that knows the client's socket.  Everything a client sends is
-bounded here: how much, how long, in which form; and how long it may take to read an answer.
+bounded here: how much, how long, in which form.
 """
 
 import asyncio
+from itertools import chain
 from urllib.parse import unquote
 
-from aiohttp import hdrs, web
+from aiohttp import HttpVersion11, hdrs, web
 
 from .config import Limits
 from .errors import BadRequest
@@ -15,8 +16,8 @@ from .exchange import Exchange, monotonic
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
-_BACKLOG = 64 << 10
-"""Bytes waiting in the client's socket from which a write is timed."""
+SOFTWARE = "tidegate"
+"""The Server header: what versions run here is nobody's business."""
 _MODELS = "/models/"
 
 
@@ -68,7 +69,12 @@ class Reply:
             raise BadRequest(
                 "upgrade_refused", "connections are not upgraded here: WebSockets pass uninspected"
             )
-        size = sum(len(name) + len(value) + 4 for name, value in self._request.raw_headers)
+        if not self._request.raw_path.startswith("/"):
+            raise BadRequest(
+                "absolute_url", "name a path of this server: it is no proxy for other addresses"
+            )
+        raw = self._request.raw_headers
+        size = sum(map(len, chain.from_iterable(raw))) + 4 * len(raw)
         if size > self._limits.header_bytes:
             raise BadRequest(
                 "headers_too_large",
@@ -138,7 +144,10 @@ class Reply:
     async def start(self, content_type: str) -> None:
         """Send the head of a stream."""
         stream = web.StreamResponse(headers=self._headers(content_type))
-        stream.enable_chunked_encoding()
+        if self._request.version >= HttpVersion11:
+            stream.enable_chunked_encoding()
+        else:  # the end of the connection is the end of the answer
+            stream.force_close()
         await stream.prepare(self._request)
         self._stream = stream
 
@@ -146,7 +155,8 @@ class Reply:
         """Send a piece of a stream, and wait while the client does not read.
 
         Raises:
-            ConnectionError: the client left, or did not read for `limits.write_timeout`.
+            ConnectionError: the client left.  One that takes nothing for `limits.write_timeout`
+                is cut off by its connection (`server.py`), which cancels the request.
 
         """
         if self._stream is None:
@@ -154,18 +164,9 @@ class Reply:
         if not self._x.timeline.answered:
             self._x.timeline.answered = monotonic()
         self._x.bytes_out += len(data)
-        transport = self._request.transport
-        if transport is None:
+        if self._request.transport is None:
             raise ConnectionResetError("the client left")
-        if transport.get_write_buffer_size() < _BACKLOG:
-            await self._stream.write(data)
-            return
-        try:
-            async with asyncio.timeout(self._limits.write_timeout):
-                await self._stream.write(data)
-        except TimeoutError as error:
-            transport.abort()
-            raise ConnectionAbortedError("the client does not read") from error
+        await self._stream.write(data)
 
     async def finish(self) -> None:
         """Send what was staged, as the end of the stream or as the whole answer."""
@@ -185,7 +186,7 @@ class Reply:
         return web.Response(body=self._staged, headers=self._headers(self._content_type))
 
     def _headers(self, content_type: str) -> dict[str, str]:
-        headers = {"Content-Type": content_type, "X-Request-Id": self._x.id}
+        headers = {"Content-Type": content_type, "X-Request-Id": self._x.id, "Server": SOFTWARE}
         if content_type == "text/event-stream":
             headers["Cache-Control"] = "no-cache"
             headers["X-Accel-Buffering"] = "no"  # asks an nginx in front not to hold tokens back

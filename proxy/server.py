@@ -3,6 +3,9 @@
 aiohttp's `web.Server` rather than its Application: there is one handler and no routing of its
 own, so that what is served is what the dialect lists.  A client that leaves cancels its handler
 (`handler_cancellation`), and with it everything that works for it.
+
+A connection costs something before it has asked anything, so each has its bounds here: how many
+there are, how long a head may take to arrive, how long a client may take nothing of its answer.
 """
 
 import asyncio
@@ -12,12 +15,15 @@ from typing import Any
 import structlog
 from aiohttp import hdrs, web
 from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.streams import EMPTY_PAYLOAD
+from aiohttp.web_protocol import _ErrInfo
 
+from .config import Limits
 from .errors import BadRequest, ProxyError
 from .exchange import Exchange, timeline
 from .facts import measurement
 from .pipeline import carry
-from .reply import Reply
+from .reply import SOFTWARE, Reply
 from .world import World
 
 _log = structlog.get_logger(__name__)
@@ -40,10 +46,41 @@ class Server(web.Server):
             **options,
         )
         self._world = world
+        self.limits = limits
+        self.refusal = _refusal(world())
+        """What a connection beyond `limits.max_connections` is told."""
 
     def __call__(self) -> web.RequestHandler:
         """A protocol for one connection."""
         return _Connection(self, loop=asyncio.get_running_loop(), **self._kwargs)
+
+    @property
+    def full(self) -> bool:
+        """Whether there are as many connections as there may be."""
+        return len(self._connections) >= self.limits.max_connections
+
+    async def shutdown(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 - aiohttp's
+        """Let running requests finish for at most `timeout` seconds, then cut them off.
+
+        aiohttp's own would wait twice as long, and return before the requests it cuts off have
+        given their records to the log.
+        """
+        running = self._running()
+        if running:
+            await asyncio.wait(running, timeout=timeout)
+        self.cut()
+        if running:
+            await asyncio.wait(running)
+        await super().shutdown(0)
+
+    def cut(self) -> None:
+        """Cut off what is still running; the records say that it was aborted."""
+        for task in self._running():
+            task.cancel()
+
+    def _running(self) -> set["asyncio.Task[None]"]:
+        tasks = (c.running for c in self._connections if isinstance(c, _Connection))
+        return {task for task in tasks if task is not None and not task.done()}
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         world = self._world()
@@ -81,10 +118,104 @@ class Server(web.Server):
         return response
 
 
-class _Connection(web.RequestHandler):
-    """aiohttp's protocol, with its own error page replaced by a record and the dialect's error."""
+class _HeadLate(Exception):
+    """A head did not arrive in time."""
 
-    __slots__ = ()
+
+class _Connection(web.RequestHandler):
+    """aiohttp's protocol, with bounds, and a record and the dialect's error for its error page.
+
+    Only timers are added: a request that comes in one read and an answer that is taken as it
+    comes never start one.
+    """
+
+    __slots__ = ("_head_timer", "_limits", "_unsent", "_write_timer")
+
+    def __init__(self, server: Server, **options: Any) -> None:
+        super().__init__(server, **options)
+        self._limits: Limits = server.limits
+        self._head_timer: asyncio.TimerHandle | None = None
+        self._write_timer: asyncio.TimerHandle | None = None
+        self._unsent = 0
+
+    @property
+    def running(self) -> "asyncio.Task[None] | None":
+        """What carries this connection's requests, while there is a connection."""
+        return self._task_handler
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        server = self._manager
+        if isinstance(server, Server) and isinstance(transport, asyncio.Transport) and server.full:
+            self._force_close = True  # whatever it sends is not looked at
+            transport.write(server.refusal)
+            transport.close()
+            return
+        super().connection_made(transport)
+        if not self._limits.keepalive:  # else that bounds a connection that says nothing
+            self._await_head()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        self._stop_head_timer()
+        self._stop_write_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        waiter = self._waiter
+        if waiter is not None and not waiter.done():  # no request has come whole, none is running
+            if self._head_timer is None and data:
+                self._await_head()
+        elif self._head_timer is not None:
+            self._stop_head_timer()
+
+    def _await_head(self) -> None:
+        self._head_timer = self._loop.call_later(self._limits.header_timeout, self._head_late)
+
+    def _stop_head_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _head_late(self) -> None:
+        """Answer as a malformed request is answered."""
+        self._head_timer = None
+        waiter = self._waiter
+        if waiter is not None and not waiter.done():
+            info = _ErrInfo(status=408, exc=_HeadLate(), message="")
+            self._messages.append((info, EMPTY_PAYLOAD))
+            waiter.set_result(None)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._watch_writing()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._stop_write_timer()
+
+    def _watch_writing(self) -> None:
+        transport = self.transport
+        if transport is not None:
+            self._unsent = transport.get_write_buffer_size()
+            self._write_timer = self._loop.call_later(
+                self._limits.write_timeout, self._look_at_writing
+            )
+
+    def _stop_write_timer(self) -> None:
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
+
+    def _look_at_writing(self) -> None:
+        """Cut off a client that has taken nothing; a slow one gets another period."""
+        self._write_timer = None
+        transport = self.transport
+        if transport is None:
+            return
+        if transport.get_write_buffer_size() < self._unsent:
+            self._watch_writing()
+        else:
+            transport.abort()
 
     def _make_error_handler(self, err_info: Any) -> Any:
         server = self._manager
@@ -100,6 +231,10 @@ class _Connection(web.RequestHandler):
 
 def _http_error(error: BaseException) -> BadRequest:
     """What was wrong with the HTTP, without quoting it: it may hold a key."""
+    if isinstance(error, _HeadLate):
+        return BadRequest(
+            "header_timeout", "the head of the request did not arrive in time", status=408
+        )
     name = type(error).__name__
     if name == "LineTooLong":
         return BadRequest("headers_too_large", "a header or the URL is too long", status=431)
@@ -130,7 +265,8 @@ async def _tell(error: ProxyError, x: Exchange, world: World, reply: Reply) -> w
         reply.stage(world.dialect.error_event(error), "")
         await reply.finish()
         return reply.response()
-    headers = {"X-Request-Id": x.id, "Content-Type": "application/json", **dict(error.headers)}
+    headers = {"X-Request-Id": x.id, "Content-Type": "application/json", "Server": SOFTWARE}
+    headers |= dict(error.headers)
     if not error.retry:
         headers["X-Should-Retry"] = "false"
     body = world.dialect.error_body(error, error.details)
@@ -142,3 +278,14 @@ def _settled(x: Exchange, world: World) -> None:
     told = measurement(x, model)
     for observer in world.observers:
         observer.settled(told)
+
+
+def _refusal(world: World) -> bytes:
+    error = ProxyError("too_many_connections", "too many connections are open", status=503)
+    body = world.dialect.error_body(error, {})
+    head = (
+        f"HTTP/1.1 503 Service Unavailable\r\nServer: {SOFTWARE}\r\nRetry-After: 5\r\n"
+        "Content-Type: application/json\r\nConnection: close\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body

@@ -14,7 +14,7 @@ class Limits(BaseModel):
     header_count: int = Field(default=100, ge=1, le=10_000, description="Most request headers.")
     header_bytes: v.Bytes = Field(default=64 * 1024, description="Most bytes of request headers.")
     messages: int = Field(
-        default=10_000, ge=1, le=1_000_000, description="Most messages in a request."
+        default=10_000, ge=1, le=1_000_000, description="Most messages, or inputs, in a request."
     )
     json_depth: int = Field(
         default=100, ge=4, le=500, description="Deepest nesting of a request body."

@@ -69,6 +69,8 @@ class Reading:
     max_tokens: int
     segments: Sequence[Segment]
     uninspected: Sequence[Uninspected]
+    count: int = 1
+    """How many messages, or inputs, the request has."""
 
 
 class Answer(NamedTuple):

@@ -5,6 +5,7 @@ uninspected.  What is in no table is taken as a text of the caller: a field the 
 know is inspected, not trusted.
 """
 
+import re
 from typing import Any
 
 from ....detectors import Segment, Source, Trust
@@ -32,7 +33,19 @@ _INERT = frozenset(
     }
 )
 _INERT_IN_MESSAGE = frozenset({"role", "tool_call_id", "id", "type"})
-_MEDIA = {"image_url": "image", "input_audio": "audio", "file": "file", "video_url": "video"}
+_INERT_IN_CALL = frozenset({"id", "type", "index"})
+_MEDIA = {
+    "image_url": "image",
+    "image_embeds": "image",
+    "input_audio": "audio",
+    "audio_url": "audio",
+    "audio_embeds": "audio",
+    "file": "file",
+    "video_url": "video",
+}
+_NAME = re.compile(r"[A-Za-z0-9_.:\-]{0,128}", re.ASCII)
+"""What an id or an enum looks like.  Chat templates print some of them into the prompt, so one
+that looks otherwise is a text."""
 
 
 class _Collector:
@@ -45,6 +58,11 @@ class _Collector:
     def text(self, text: str, at: Where, who: tuple[Source, Trust]) -> None:
         if text:
             self.segments.append(Segment(text, at, *who))
+
+    def inert(self, value: Any, at: Where, who: tuple[Source, Trust]) -> None:
+        """An id or an enum, unless it is something else that only stands in its place."""
+        if not isinstance(value, str) or not _NAME.fullmatch(value):
+            self.leaves(value, at, who)
 
     def leaves(self, node: Any, at: Where, who: tuple[Source, Trust]) -> None:
         """Every string below a node."""
@@ -73,9 +91,9 @@ def chat(body: Any) -> Reading:
     for key, value in body.items():
         if key in ("tools", "functions"):
             _tools(value, key, seen)
-        elif key != "messages" and key not in _INERT:
-            seen.leaves(value, (key,), _CALLER)
-    return _reading(body, seen)
+        elif key != "messages":
+            _member(key, value, seen)
+    return _reading(body, seen, len(messages))
 
 
 def completion(body: Any) -> Reading:
@@ -91,22 +109,30 @@ def embedding(body: Any) -> Reading:
 def _prompted(body: Any, name: str) -> Reading:
     _object(body)
     seen = _Collector()
-    _prompt(body.get(name), name, seen)
+    count = _prompt(body.get(name), name, seen)
     for key, value in body.items():
-        if key != name and key not in _INERT:
-            seen.leaves(value, (key,), _CALLER)
-    return _reading(body, seen)
+        if key != name:
+            _member(key, value, seen)
+    return _reading(body, seen, count)
 
 
-def _prompt(prompt: Any, name: str, seen: _Collector) -> None:
+def _member(key: str, value: Any, seen: _Collector) -> None:
+    if key not in _INERT:
+        seen.leaves(value, (key,), _CALLER)
+    elif key != "model":  # the router reads it; it is no part of a prompt
+        seen.inert(value, (key,), _CALLER)
+
+
+def _prompt(prompt: Any, name: str, seen: _Collector) -> int:
+    """Collect the texts of a prompt; how many inputs it holds."""
     if isinstance(prompt, str):
         seen.text(prompt, (name,), _CALLER)
-        return
+        return 1
     if not isinstance(prompt, list) or not prompt:
         raise _wrong(name, "a string, or a list of strings or of token ids")
     if all(_is_int(item) for item in prompt):
         seen.uninspected.append(Uninspected((name,), "tokens", len(prompt)))
-        return
+        return 1
     for index, item in enumerate(prompt):
         if isinstance(item, str):
             seen.text(item, (name, index), _CALLER)
@@ -114,6 +140,7 @@ def _prompt(prompt: Any, name: str, seen: _Collector) -> None:
             seen.uninspected.append(Uninspected((name, index), "tokens", len(item)))
         else:
             raise _wrong(f"{name}[{index}]", "a string or a list of token ids")
+    return len(prompt)
 
 
 def _message(message: Any, index: int, seen: _Collector) -> None:
@@ -132,7 +159,9 @@ def _message(message: Any, index: int, seen: _Collector) -> None:
             _tool_calls(value, where, seen)
         elif key == "audio":
             seen.media(value, where, "audio")
-        elif key not in _INERT_IN_MESSAGE:
+        elif key in _INERT_IN_MESSAGE and not (key == "role" and role not in _ROLES):
+            seen.inert(value, where, who)
+        else:
             seen.leaves(value, where, who)
 
 
@@ -159,7 +188,9 @@ def _part(part: Any, at: Where, who: tuple[Source, Trust], seen: _Collector) -> 
     for key, value in part.items():
         if key in _MEDIA:
             seen.media(value, (*at, key), _MEDIA[key])
-        elif key != "type":
+        elif key == "type":
+            seen.inert(value, (*at, key), who)
+        else:
             seen.leaves(value, (*at, key), who)
 
 
@@ -172,8 +203,8 @@ def _tool_calls(calls: Any, at: Where, seen: _Collector) -> None:
         if not isinstance(call, dict):
             raise _wrong(_dotted((*at, index)), "an object")
         for key, value in call.items():
-            if key not in ("id", "type", "index"):
-                seen.leaves(value, (*at, index, key), (Source.TOOL_CALL, Trust.MODEL))
+            read = seen.inert if key in _INERT_IN_CALL else seen.leaves
+            read(value, (*at, index, key), (Source.TOOL_CALL, Trust.MODEL))
 
 
 def _tools(tools: Any, name: str, seen: _Collector) -> None:
@@ -187,7 +218,7 @@ def _tools(tools: Any, name: str, seen: _Collector) -> None:
         seen.leaves(tool, (name, index), _TOOL)
 
 
-def _reading(body: dict[str, Any], seen: _Collector) -> Reading:
+def _reading(body: dict[str, Any], seen: _Collector, count: int) -> Reading:
     model = _typed(body, "model", str, "a string")
     if not model:
         raise BadRequest(
@@ -199,7 +230,14 @@ def _reading(body: dict[str, Any], seen: _Collector) -> Reading:
     limit = _count(body, "max_completion_tokens", "max_tokens")
     wants_usage = bool(options and options.get("include_usage"))
     return Reading(
-        model, bool(stream), wants_usage, n or 1, limit or -1, seen.segments, seen.uninspected
+        model=model,
+        stream=bool(stream),
+        wants_usage=wants_usage,
+        choices=n or 1,
+        max_tokens=limit or -1,
+        segments=seen.segments,
+        uninspected=seen.uninspected,
+        count=count,
     )
 
 
