@@ -27,7 +27,7 @@ def decode(body: bytes, max_depth: int) -> Any:
     if body.count(b"[") + body.count(b"{") > max_depth:
         _check_depth(value, max_depth)
     # Written back the same, byte for byte: no name was repeated and no number changed its value.
-    if orjson.dumps(value) == body:
+    if encode(value) == body:
         return value
     return _decode_exactly(body)
 
@@ -36,7 +36,7 @@ def encode(value: Any) -> bytes:
     """The JSON text of a value that `decode` gave."""
     try:
         return orjson.dumps(value)
-    except TypeError:  # an integer beyond 64 bits, kept exact by decode
+    except TypeError:  # an integer beyond 64 bits, or over 254 levels: both admitted by decode
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 

@@ -37,7 +37,7 @@ class Channels(Protocol):
 class _Track:
     """A channel: its HoldBack, and how far its text has come and is decided."""
 
-    __slots__ = ("decided", "edits", "follow", "hold", "pending", "total", "watched")
+    __slots__ = ("decided", "edits", "follow", "hold", "pending", "stop", "total", "watched")
 
     def __init__(self, hold: HoldBack, follow: HoldBack | None) -> None:
         self.hold = hold
@@ -47,6 +47,8 @@ class _Track:
         self.decided = 0
         self.edits: list[Edit] = []
         self.pending: list[str] = []
+        self.stop = -1
+        """Where a blocked finding begins; nothing from there on goes out."""
 
 
 class _Item:
@@ -83,10 +85,8 @@ class StreamScreen:
         self._tracks: dict[Channel, _Track] = {}
         self._sample = b""
         self._unfinished: set[int] = set()
-        self._asked_to_stop: _Track | None = None
-        self._stop = -1
         self.last = b""
-        """The dialect's end marker, once it has come."""
+        """The dialect's end marker, once it has come; after a block, the end that tells of it."""
         self.failure: EngineFailed | None = None
         self.blocked = False
         self.usage: Usage | None = None
@@ -113,11 +113,12 @@ class StreamScreen:
                     break
         except EngineFailed as failure:
             self.failure = failure
+        if not self.over:
+            for track in self._tracks.values():
+                if track.pending:
+                    self._push(track)
         if self.over:
             return self._flush()
-        for track in self._tracks.values():
-            if track.pending:
-                self._push(track)
         self._weigh()
         return self._drain()
 
@@ -184,7 +185,8 @@ class StreamScreen:
         self._queue.append(item)
 
     def _finish_choice(self, choice: int, reason: str) -> None:
-        self.finish_reasons.append(reason)
+        if len(self.finish_reasons) < MOST_CHANNELS:
+            self.finish_reasons.append(reason)
         self._unfinished.discard(choice)
         for channel, track in self._tracks.items():
             if channel.choice == choice:
@@ -216,8 +218,8 @@ class StreamScreen:
         track.decided = release.upto
         if release.edits:
             track.edits += release.edits
-        if release.stop >= 0 and self._asked_to_stop is None:
-            self._asked_to_stop, self._stop = track, release.stop
+        if release.stop >= 0:
+            track.stop = release.stop if track.stop < 0 else track.stop
             self.blocked = True
 
     def _weigh(self) -> None:
@@ -230,26 +232,24 @@ class StreamScreen:
             self.held_max = max(self.held_max, held)
 
     def _drain(self) -> bytes:
-        out = []
+        out: list[bytes] = []
         queue = self._queue
         while queue:
             item = queue[0]
-            if self.blocked and self._reaches_stop(item):
-                out.append(self._render(item))
-                queue.clear()
-                break
             if any(at + len(text) > track.decided for _, track, at, text in item.parts):
                 break
             queue.popleft()
             self._queued -= len(item.raw)
-            out.append(self._render(item))
+            try:
+                out.append(self._render(item))
+            except (
+                EngineFailed
+            ) as failure:  # read as far as its texts, but no more
+                self.failure = failure
+                queue.clear()
+            if self.blocked and _reaches_stop(item):
+                queue.clear()
         return out[0] if len(out) == 1 else b"".join(out)
-
-    def _reaches_stop(self, item: _Item) -> bool:
-        return any(
-            track is self._asked_to_stop and at + len(text) > self._stop
-            for _, track, at, text in item.parts
-        )
 
     def _flush(self) -> bytes:
         for track in self._tracks.values():
@@ -258,14 +258,16 @@ class StreamScreen:
             return self._drain()
         for track in self._tracks.values():
             track.decided = track.total
-        return self._drain() + self._block_events()
+        out = self._drain()
+        self.last = self._block_events()
+        return out
 
     def _render(self, item: _Item) -> bytes:
         texts = {}
         for channel, track, at, text in item.parts:
             shown = text
-            if track is self._asked_to_stop and at + len(text) > self._stop:
-                shown = text[: max(0, self._stop - at)]
+            if 0 <= track.stop < at + len(text):
+                shown = text[: max(0, track.stop - at)]
             if track.edits:
                 shown = edited(shown, track.edits, at)
                 track.edits = [e for e in track.edits if e.end > at + len(text)]
@@ -282,3 +284,7 @@ class StreamScreen:
         usage = (self.usage or Usage()) if self._wants_usage else None
         ends = self._dialect.block_events(sample, sorted(self._unfinished or {0}), usage)
         return self._dialect.renamed(ends, self._names) if self._names else ends
+
+
+def _reaches_stop(item: _Item) -> bool:
+    return any(0 <= track.stop < at + len(text) for _, track, at, text in item.parts)

@@ -12,6 +12,9 @@ from ..errors import EngineFailed
 LIMIT = 4 << 20
 """Bytes one event may have; more is a broken or hostile engine."""
 
+_BOM = b"\xef\xbb\xbf"
+"""May stand before the first line; readers skip it, so it must not hide that line from us."""
+
 _BLANK_LINE = re.compile(rb"\r\n\r\n|\n\n|\r\r|\n\r\n|\r\n\n|\n\r(?!\n)|\r\n\r(?=[^\n])")
 
 
@@ -51,8 +54,10 @@ def _split(data: bytes) -> list[tuple[bytes, bytes]]:
         return [(block + b"\n\n", block) for block in blocks[:-1]] + [(blocks[-1], b"")]
     out = []
     at = 0
-    # A CR at the very end may be half of a CRLF: it waits for the next bytes.
-    whole = len(data) - 1 if data.endswith(b"\r") else len(data)
+    # A CR at the very end may be half of a CRLF, and waits for the next bytes; after another CR
+    # it ends a blank line whatever follows.
+    waits = data.endswith(b"\r") and not data.endswith(b"\r\r")
+    whole = len(data) - 1 if waits else len(data)
     for end in _BLANK_LINE.finditer(data, 0, whole):
         out.append((data[at : end.end()], data[at : end.start()]))
         at = end.end()
@@ -64,7 +69,7 @@ def _data(block: bytes) -> bytes | None:
         return block[6:]
     lines = [
         line[5:].removeprefix(b" ")
-        for line in re.split(rb"\r\n|\n|\r", block)
+        for line in re.split(rb"\r\n|\n|\r", block.removeprefix(_BOM))
         if line.startswith(b"data:")
     ]
     return b"\n".join(lines) if lines else None

@@ -66,7 +66,7 @@ def read(body: bytes) -> Answer:
     """
     try:
         parsed = _decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise EngineFailed("bad_answer", "the engine's answer is not of this API") from error
     segments = [
         Segment(text, ("choices", index, *at), source, Trust.MODEL)
@@ -99,8 +99,20 @@ def edit(body: bytes, texts: Mapping[Where, str], *, blocked: bool) -> bytes:
     """The answer with these texts replaced; logprobs of a changed choice go, as they repeat it.
 
     A blocked answer ends every choice with the finish reason "content_filter".
+
+    Raises:
+        EngineFailed: something in it besides its texts is not JSON or is nested too deep.
+
     """
-    tree = orjson.loads(body)
+    try:
+        tree = orjson.loads(body)
+        _change(tree, texts, blocked=blocked)
+        return orjson.dumps(tree)
+    except (orjson.JSONDecodeError, TypeError) as error:
+        raise EngineFailed("bad_answer", "the engine's answer is not valid JSON") from error
+
+
+def _change(tree: Any, texts: Mapping[Where, str], *, blocked: bool) -> None:
     for at, text in texts.items():
         put(tree, at, text)
         tree["choices"][at[1]].pop("logprobs", None)
@@ -112,7 +124,6 @@ def edit(body: bytes, texts: Mapping[Where, str], *, blocked: bool) -> bytes:
             if isinstance(message, dict):
                 message.pop("tool_calls", None)
                 message.pop("function_call", None)
-    return orjson.dumps(tree)
 
 
 def error_message(body: bytes) -> str:

@@ -1,5 +1,6 @@
 """The events of a stream: `chat.completion.chunk` and `text_completion` objects."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,6 +11,9 @@ from ...errors import EngineFailed
 from ..base import Channel, StreamEvent, Usage
 
 DONE = b"[DONE]"
+
+_CODE = re.compile(r"[A-Za-z_]{1,64}|[0-9]{1,6}", re.ASCII)
+"""Error codes that may be told: words of an API or a number, too plain to carry a text."""
 
 
 class _Function(msgspec.Struct):
@@ -60,7 +64,7 @@ def read(data: bytes) -> StreamEvent:
         return _LAST
     try:
         chunk = _decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise EngineFailed("bad_stream", "an event of the engine is not of this API") from error
     if chunk.error and bytes(chunk.error) != b"null":
         return StreamEvent(error=_describe(bytes(chunk.error)))
@@ -68,7 +72,7 @@ def read(data: bytes) -> StreamEvent:
     if len(choices) == 1:
         choice = choices[0]
         delta = choice.delta
-        if delta is not None and delta.content and _plain(delta) and 0 <= choice.index < 16:  # noqa: PLR2004 - as _CONTENT
+        if delta is not None and delta.content and _plain(choice, delta):
             return StreamEvent(
                 ((_CONTENT[choice.index], delta.content),),
                 ((choice.index, choice.finish_reason),) if choice.finish_reason else (),
@@ -79,10 +83,11 @@ def read(data: bytes) -> StreamEvent:
     return StreamEvent(parts, finished, chunk.usage, chunk.usage is not None and not choices)
 
 
-def _plain(delta: _Delta) -> bool:
-    """Whether the content is all the text there is."""
-    return not (
-        delta.tool_calls
+def _plain(choice: _Choice, delta: _Delta) -> bool:
+    """Whether the content is all the text there is, in a choice of a usual number."""
+    return 0 <= choice.index < len(_CONTENT) and not (
+        choice.text
+        or delta.tool_calls
         or delta.reasoning_content
         or delta.reasoning
         or delta.refusal
@@ -107,15 +112,27 @@ def _parts(choice: _Choice) -> Iterable[tuple[Channel, str]]:
 
 
 def edit(data: bytes, texts: Mapping[Channel, str]) -> bytes:
-    """The framed event with the texts of these channels replaced, and their logprobs dropped."""
-    tree = orjson.loads(data)
-    for choice in tree["choices"]:
+    """The framed event with the texts of these channels replaced, and their logprobs dropped.
+
+    Raises:
+        EngineFailed: something in it besides its texts is not JSON or is nested too deep.
+
+    """
+    try:
+        tree = orjson.loads(data)
+        _replace(tree["choices"], texts)
+        return frame(tree)
+    except (orjson.JSONDecodeError, TypeError) as error:
+        raise EngineFailed("bad_stream", "an event of the engine is not valid JSON") from error
+
+
+def _replace(choices: Iterable[dict[str, Any]], texts: Mapping[Channel, str]) -> None:
+    for choice in choices:
         index = choice.get("index", 0)
         for channel, text in texts.items():
             if channel.choice == index:
                 _put(choice, channel, text)
                 choice.pop("logprobs", None)
-    return frame(tree)
 
 
 def _put(choice: dict[str, Any], channel: Channel, text: str) -> None:
@@ -138,8 +155,7 @@ def frame(value: Any) -> bytes:
 
 def block(sample: bytes, choices: Iterable[int], usage: Usage | None) -> bytes:
     """The end of a stream that a policy stops: finish reasons, usage if asked, `[DONE]`."""
-    tree = orjson.loads(sample) if sample else {}
-    head = {k: tree[k] for k in ("id", "object", "created", "model") if k in tree}
+    head = _head(sample)
     is_text = head.get("object") == "text_completion"
     empty: dict[str, Any] = {"text": ""} if is_text else {"delta": {}}
     ends = [{"index": index, "finish_reason": "content_filter", **empty} for index in choices]
@@ -154,6 +170,16 @@ def block(sample: bytes, choices: Iterable[int], usage: Usage | None) -> bytes:
     return b"".join(out) + b"data: " + DONE + b"\n\n"
 
 
+def _head(sample: bytes) -> dict[str, str | int]:
+    """What all events of a stream begin with, as far as a sample shows it."""
+    try:
+        tree = orjson.loads(sample)
+    except orjson.JSONDecodeError:
+        return {}
+    names = ("id", "object", "created", "model")
+    return {name: tree[name] for name in names if isinstance(tree.get(name), str | int)}
+
+
 def _describe(raw: bytes) -> str:
     """What an engine says of its failure, without its words: they may quote the prompt."""
     try:
@@ -161,6 +187,6 @@ def _describe(raw: bytes) -> str:
     except orjson.JSONDecodeError:
         return "the engine reported an error"
     code = error.get("code") if isinstance(error, dict) else None
-    if isinstance(code, int) or (isinstance(code, str) and code.replace("_", "").isalnum()):
+    if isinstance(code, str | int) and _CODE.fullmatch(str(code)):
         return f"the engine reported an error (code {code})"
     return "the engine reported an error"
