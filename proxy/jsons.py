@@ -27,9 +27,7 @@ def decode(body: bytes, max_depth: int) -> Any:
     if body.count(b"[") + body.count(b"{") > max_depth:
         _check_depth(value, max_depth)
     # Written back the same, byte for byte: no name was repeated and no number changed its value.
-    if encode(value) == body:
-        return value
-    return _decode_exactly(body)
+    return value if _is_canonical(value, body) else _decode_exactly(body)
 
 
 def encode(value: Any) -> bytes:
@@ -38,6 +36,13 @@ def encode(value: Any) -> bytes:
         return orjson.dumps(value)
     except TypeError:  # an integer beyond 64 bits, or over 254 levels: both admitted by decode
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _is_canonical(value: Any, body: bytes) -> bool:
+    try:
+        return orjson.dumps(value) == body
+    except TypeError:  # over 254 levels, which orjson reads but does not write
+        return False
 
 
 def _decode_exactly(body: bytes) -> Any:
