@@ -24,14 +24,14 @@ class Channel(NamedTuple):
 
     choice: int
     name: str
-    """"content", "reasoning", "refusal", "text", "tool" …"""
+    """"content", "reasoning", "refusal", "text", "tool", "function" …"""
     part: int = 0
     """Which tool call."""
 
     @property
     def source(self) -> Source:
         """What the text is, for policies."""
-        if self.name == "tool":
+        if self.name in ("tool", "function"):
             return Source.TOOL_CALL
         return Source.REASONING if self.name.startswith("reasoning") else Source.ASSISTANT
 
