@@ -62,16 +62,14 @@ class Recorder:
 
     def _submit(self, record: Opening | Closing) -> asyncio.Future[Receipt]:
         try:
-            future = self._ledger.submit(record)
+            return self._ledger.submit(record)
         except (LedgerFailed, RecordError) as error:
             raise _failed() from error
-        future.add_done_callback(_seen)
-        return future
 
     async def _durable(self, x: Exchange, future: asyncio.Future[Receipt]) -> None:
         start = monotonic()
         try:
-            await asyncio.shield(future)
+            await future  # a client that leaves cancels the wait, not the record
         except LedgerFailed as error:
             raise _failed() from error
         finally:
@@ -85,9 +83,3 @@ def _failed() -> AuditFailed:
         "audit_unavailable",
         "the audit log cannot be written, and nothing passes unrecorded; try again later",
     )
-
-
-def _seen(future: asyncio.Future[Receipt]) -> None:
-    """A failed record that nobody waits for any more is known from the log's health."""
-    if not future.cancelled():
-        future.exception()

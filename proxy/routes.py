@@ -11,6 +11,8 @@ from .errors import BadRequest
 
 MOST_FOUND = 4096
 """Names whose route is kept: callers make them up, so there must be an end."""
+LONGEST_FOUND = 128
+"""Characters of such a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,8 @@ class Output:
 
     held: Scanner
     followed: Scanner
+    either: Scanner
+    """All of their patterns: asked first, since nearly every answer is clean."""
     unscreened: tuple[str, ...]
     """Kinds the policy speaks of that no pattern can follow through a stream."""
 
@@ -79,7 +83,7 @@ class Router:
                 status=404,
             )
         route = self._routes[name]
-        if len(self._found) < MOST_FOUND:
+        if len(self._found) < MOST_FOUND and len(model) <= LONGEST_FOUND:
             self._found[model, path] = route
         return route
 

@@ -52,6 +52,8 @@ class Screening:
         texts: dict[tuple[str | int, ...], str] = {}
         blocked = False
         for segment in segments:
+            if not self._output.either.sees(segment.text.encode("utf-8", "replace")):
+                continue
             findings = _find(self._output.held, segment) + _find(self._output.followed, segment)
             if findings:
                 findings.sort(key=lambda f: (f.start, f.end))

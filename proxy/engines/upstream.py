@@ -114,7 +114,7 @@ class EngineAnswer:
     async def read(self) -> bytes:
         """The whole body.  Raises EngineFailed if it breaks off or is too large."""
         pieces, size = [], 0
-        while piece := await self.next():
+        while not self._body.at_eof() and (piece := await self.next()):
             size += len(piece)
             if size > MOST_ANSWER:
                 raise EngineFailed("bad_answer", f"the answer is longer than {MOST_ANSWER} bytes")
