@@ -5,6 +5,7 @@ kinds; no text of a prompt or an answer.  Strings the client wrote are cut and m
 the record schema.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
@@ -18,6 +19,15 @@ MOST_FINDS = 48
 MOST_SKIPS = 48
 MOST_SPANS = 16
 """A record is at most 32 KiB: what is beyond these limits is counted, not listed."""
+
+MOST_NAME = 128
+MOST_REASONS = 16
+MOST_TOKENS = 1 << 40
+"""An engine's strings and numbers are untrusted too: a record must take them whatever they are."""
+
+_KEY = re.compile(r"[A-Za-z_][A-Za-z_-]{0,31}", re.ASCII)
+"""Keys of a body that a path may name.  Keys are the client's words: one may be a card number or
+a sentence, and those stay out of records."""
 
 _US = 1000
 
@@ -63,15 +73,15 @@ def closing(x: exchange.Exchange) -> audit.Closing:
             ttft=max(0, _ttft(x)) // _US,
             audit=x.wait_audit_ns // _US,
         ),
-        out=audit.Output(len=x.answer_length, fin=list(x.finish_reasons)[:16]),
+        out=audit.Output(len=x.answer_length, fin=_reasons(x)),
     )
     if x.attempts:
         attempts = [_attempt(attempt) for attempt in x.attempts]
-        record.route = audit.Route(model=x.model_answered[:128], att=attempts)
+        record.route = audit.Route(model=x.model_answered[:MOST_NAME], att=attempts)
     if x.usage is not None:
         record.use = audit.Use(
-            input=max(0, x.usage.prompt_tokens),
-            out=max(0, x.usage.completion_tokens),
+            input=_tokens(x.usage.prompt_tokens),
+            out=_tokens(x.usage.completion_tokens),
             est=x.usage_estimated,
         )
     return record
@@ -96,7 +106,7 @@ def measurement(x: exchange.Exchange, model: str) -> Measurement:
         principal=x.principal.name if x.principal is not None else "",
         model_requested=_model(x),
         model=model,
-        model_answered=x.model_answered,
+        model_answered=x.model_answered[:MOST_NAME],
         stream=x.streams,
         status=x.status,
         outcome=x.outcome,
@@ -106,15 +116,15 @@ def measurement(x: exchange.Exchange, model: str) -> Measurement:
         first_byte_ns=x.at(line.answered),
         attempts=x.attempts,
         stages=_stages(x),
-        input_tokens=usage.prompt_tokens if usage is not None else -1,
-        output_tokens=usage.completion_tokens if usage is not None else -1,
+        input_tokens=min(usage.prompt_tokens, MOST_TOKENS) if usage is not None else -1,
+        output_tokens=min(usage.completion_tokens, MOST_TOKENS) if usage is not None else -1,
         tokens_estimated=x.usage_estimated,
         gaps_ns=x.gaps.tolist(),
         held_bytes_max=x.held_max,
         held_bytes_total=x.held_total,
         bytes_in=len(x.body),
         bytes_out=x.bytes_out,
-        finish_reasons=list(x.finish_reasons)[:16],
+        finish_reasons=_reasons(x),
         findings=_counts(x),
         client_address=x.client_address,
         user_agent=x.user_agent,
@@ -176,12 +186,12 @@ def _finds(x: exchange.Exchange, direction: Direction) -> list[audit.Find]:
             finds.append(_find(run, phase))
             continue
         groups = _groups(run.found)
-        room = MOST_FINDS - len(finds)
+        room = max(0, MOST_FINDS - len(finds))
         for (segment, kind), found in islice(groups.items(), room):
             hit = _hit(hits, segment, kind)
             spans = [(f.start, f.end) for f in found[:MOST_SPANS]]
             find = _find(run, phase, cat=kind, n=len(found), spans=spans)
-            find.src = _dotted(segment.where)[:128]
+            find.src = _dotted(segment.where)
             if hit is not None:
                 find.act, find.rule = hit.action.name.lower(), hit.rule
             finds.append(find)
@@ -228,7 +238,7 @@ def _hit(hits: Sequence[Hit], segment: Segment, kind: str) -> Hit | None:
 
 def _skips(x: exchange.Exchange) -> list[audit.Skip]:
     listed = [
-        audit.Skip(where=_dotted(u.where)[:128], kind=u.type, bytes=u.size)
+        audit.Skip(where=_dotted(u.where), kind=u.type, bytes=u.size)
         for u in x.uninspected[:MOST_SKIPS]
     ]
     if len(x.uninspected) > MOST_SKIPS:
@@ -263,5 +273,21 @@ def _stages(x: exchange.Exchange) -> list[Stage]:
     return stages
 
 
+def _reasons(x: exchange.Exchange) -> list[str]:
+    """Reasons of the API are a word; an engine's other words stay out."""
+    reasons = x.finish_reasons[:MOST_REASONS]
+    return [reason if _KEY.fullmatch(reason) else "other" for reason in reasons]
+
+
+def _tokens(count: int) -> int:
+    return min(max(0, count), MOST_TOKENS)
+
+
 def _dotted(where: tuple[str | int, ...]) -> str:
-    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in where).lstrip(".")
+    """A path, with a star for keys that are no plain names."""
+    steps = [f"[{p}]" if isinstance(p, int) else f".{_plain(p)}" for p in where]
+    return "".join(steps).lstrip(".")[:MOST_NAME]
+
+
+def _plain(key: str) -> str:
+    return key if _KEY.fullmatch(key) else "*"

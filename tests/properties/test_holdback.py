@@ -1,5 +1,7 @@
 """A stream screened piece by piece equals the whole text screened at once."""
 
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,8 +35,25 @@ PATTERNS = (
 PIECES = st.sampled_from(
     [
         *("a.b@c.com", "x@y", "@", ".", "4111 1111 1111 1111", "41111111111111119", "-", " "),
-        *("078-05-1120", "078-05-112", "+49 30 1234567", "tel ", "电话", "AKIA", "ABCDEFGH12345678"),
-        *("ab", "abab", "abd", "c", "ababababc", "--BEGIN KEY--", "--BEGIN RSA KEY--", "aGVsbG8\n"),
+        *(
+            "078-05-1120",
+            "078-05-112",
+            "+49 30 1234567",
+            "tel ",
+            "电话",
+            "AKIA",
+            "ABCDEFGH12345678",
+        ),
+        *(
+            "ab",
+            "abab",
+            "abd",
+            "c",
+            "ababababc",
+            "--BEGIN KEY--",
+            "--BEGIN RSA KEY--",
+            "aGVsbG8\n",
+        ),
         *("--END KEY--", "hello", "世界", "é", "\n", "𝔸", "1", "a" * 50, "\ud800", "_"),
     ]
 )
@@ -55,7 +74,7 @@ def judge_for(blocked: frozenset[str]):  # noqa: ANN201 - a closure of type Judg
 
 def cut(text: str, cuts: list[int]) -> list[str]:
     marks = sorted({0, len(text), *(c % (len(text) + 1) for c in cuts)})
-    return [text[a:b] for a, b in zip(marks, marks[1:], strict=False)]
+    return [text[a:b] for a, b in pairwise(marks)]
 
 
 def whole(scanner: Scanner, text: str, blocked: frozenset[str]) -> str:
@@ -94,7 +113,9 @@ SCANNER = Scanner(PATTERNS)
 
 @settings(max_examples=1500, deadline=None)
 @given(text=TEXTS, cuts=st.lists(st.integers(0, 400), max_size=12), blocked=BLOCKING)
-def test_any_cut_gives_the_whole_result(text: str, cuts: list[int], blocked: frozenset[str]):
+def test_any_cut_gives_the_whole_result(
+    text: str, cuts: list[int], blocked: frozenset[str]
+) -> None:
     expected = whole(SCANNER, text, blocked)
 
     assert expected == streamed(SCANNER, cut(text, cuts), blocked)
@@ -102,7 +123,9 @@ def test_any_cut_gives_the_whole_result(text: str, cuts: list[int], blocked: fro
 
 @settings(max_examples=300, deadline=None)
 @given(text=TEXTS, blocked=BLOCKING)
-def test_one_character_at_a_time_gives_the_whole_result(text: str, blocked: frozenset[str]):
+def test_one_character_at_a_time_gives_the_whole_result(
+    text: str, blocked: frozenset[str]
+) -> None:
     expected = whole(SCANNER, text, blocked)
 
     assert expected == streamed(SCANNER, list(text), blocked)
@@ -110,7 +133,7 @@ def test_one_character_at_a_time_gives_the_whole_result(text: str, blocked: froz
 
 @settings(max_examples=300, deadline=None)
 @given(text=TEXTS)
-def test_no_more_is_held_than_twice_the_reach(text: str):
+def test_no_more_is_held_than_twice_the_reach(text: str) -> None:
     hold = HoldBack(SCANNER, judge_for(frozenset()), Source.ASSISTANT)
 
     for character in text * 5:
