@@ -7,6 +7,8 @@ verify` has its own (docs/audit.md).  Parts are imported by the command that nee
 
 import argparse
 import asyncio
+import gc
+import getpass
 import os
 import signal
 import sys
@@ -18,6 +20,8 @@ from typing import Any
 from .. import __version__
 
 DEFAULT_FILE = Path("tidegate.yaml")
+_LONGEST_LINE = 4096
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -56,6 +60,10 @@ def _group(commands: Any, name: str, text: str) -> Any:
 
 def _add_serve(commands: Any) -> None:
     serve = _command(commands, "serve", "Run the proxy until SIGTERM or SIGINT.", _serve)
+    serve.epilog = (
+        "The first signal lets running answers finish, for at most limits.drain; a second one "
+        "cuts them off. The audit log is closed in both cases, and the exit status is 0."
+    )
     _add_file(serve)
 
 
@@ -95,6 +103,7 @@ def _add_policy(commands: Any) -> None:
 def _add_key(commands: Any) -> None:
     group = _group(commands, "key", "Work with API keys.")
     _command(group, "new", "Make a key: print it once, with the hash to configure.", _key_new)
+    _command(group, "hash", "Read a key of your own from stdin and print its hash.", _key_hash)
 
 
 def _add_audit(commands: Any) -> None:
@@ -126,14 +135,20 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 async def _until_signal(config: Any) -> None:
+    """Serve until a signal; it lets running answers finish, a second one cuts them off."""
     from .gate import running  # noqa: PLC0415 - see the top of the file
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in _SIGNALS:
         loop.add_signal_handler(number, stop.set)
-    async with running(config):
+    async with running(config) as gate:
+        # What is loaded by now stays: later collections need not look at it again and again.
+        gc.collect()
+        gc.freeze()
         await stop.wait()
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, gate.cut)
 
 
 def _run(work: Coroutine[Any, Any, Any]) -> Any:
@@ -199,6 +214,25 @@ def _key_new(_: argparse.Namespace) -> int:
     return 0
 
 
+def _key_hash(_: argparse.Namespace) -> int:
+    from .access import hash_key  # noqa: PLC0415 - see the top of the file
+
+    try:
+        # From stdin, not from the command line: that is seen by every user of the machine.
+        print(hash_key(_secret()))
+    except ValueError as error:
+        print(f"tidegate key hash: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _secret() -> str:
+    """One line, not shown where a person types it."""
+    if sys.stdin.isatty():
+        return getpass.getpass("key: ")
+    return sys.stdin.readline(_LONGEST_LINE).rstrip("\r\n")
+
+
 def _verify(options: argparse.Namespace) -> int:
     from ..audit import render_report, verify  # noqa: PLC0415 - see the top of the file
 
@@ -222,8 +256,10 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _demo(options: argparse.Namespace) -> int:
-    from .demo import demo  # noqa: PLC0415 - see the top of the file
+    from ..telemetry import configure_logging  # noqa: PLC0415 - see the top of the file
+    from .demo import demo  # noqa: PLC0415
 
+    configure_logging("warning")
     return int(
         _run(
             demo(once=options.once, audit_dir=options.audit_dir, port=options.port, out=sys.stdout)

@@ -8,16 +8,16 @@ import asyncio
 from itertools import chain
 from urllib.parse import unquote
 
-from aiohttp import HttpVersion11, hdrs, web
+from aiohttp import HttpVersion10, HttpVersion11, hdrs, web
 
 from .config import Limits
 from .errors import BadRequest
 from .exchange import Exchange, monotonic
+from .whole import SOFTWARE, Whole
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
-SOFTWARE = "tidegate"
-"""The Server header: what versions run here is nobody's business."""
+_VERSIONS = (HttpVersion11, HttpVersion10)
 _MODELS = "/models/"
 
 
@@ -69,6 +69,8 @@ class Reply:
             raise BadRequest(
                 "upgrade_refused", "connections are not upgraded here: WebSockets pass uninspected"
             )
+        if self._request.version not in _VERSIONS:
+            raise BadRequest("bad_http", "speak HTTP/1.1 or HTTP/1.0")
         if not self._request.raw_path.startswith("/"):
             raise BadRequest(
                 "absolute_url", "name a path of this server: it is no proxy for other addresses"
@@ -126,9 +128,7 @@ class Reply:
         if (request.content_length or 0) > limit:
             raise _too_large(limit)
         if request.headers.get(hdrs.CONTENT_ENCODING, "").lower() not in _ENCODINGS:
-            raise BadRequest(
-                "unsupported_encoding", "send the body plain, or as gzip or deflate", status=415
-            )
+            raise unsupported_encoding()
         if request.content_type != "application/json":
             raise BadRequest(
                 "unsupported_media_type",
@@ -183,7 +183,7 @@ class Reply:
         x = self._x
         x.timeline.answered = x.timeline.answered or monotonic()
         x.bytes_out = len(self._staged)
-        return web.Response(body=self._staged, headers=self._headers(self._content_type))
+        return Whole(self._staged, self._content_type, x.id)
 
     def _headers(self, content_type: str) -> dict[str, str]:
         headers = {"Content-Type": content_type, "X-Request-Id": self._x.id, "Server": SOFTWARE}
@@ -195,3 +195,10 @@ class Reply:
 
 def _too_large(limit: int) -> BadRequest:
     return BadRequest("body_too_large", f"the body may have at most {limit} bytes", status=413)
+
+
+def unsupported_encoding() -> BadRequest:
+    """The body is compressed in a way that is not taken."""
+    return BadRequest(
+        "unsupported_encoding", "send the body plain, or as gzip or deflate", status=415
+    )

@@ -14,16 +14,18 @@ from typing import Any
 
 import structlog
 from aiohttp import hdrs, web
-from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError, LineTooLong
 from aiohttp.streams import EMPTY_PAYLOAD
 from aiohttp.web_protocol import _ErrInfo
+from multidict import CIMultiDict, MultiMapping
 
 from .config import Limits
 from .errors import BadRequest, ProxyError
 from .exchange import Exchange, timeline
 from .facts import measurement
 from .pipeline import carry
-from .reply import SOFTWARE, Reply
+from .reply import Reply, unsupported_encoding
+from .whole import SOFTWARE
 from .world import World
 
 _log = structlog.get_logger(__name__)
@@ -84,7 +86,7 @@ class Server(web.Server):
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         world = self._world()
-        x = _exchange(request, world)
+        x = _exchange(request, request.headers, world)
         reply = Reply(request, x, world.limits)
         try:
             await carry(x, world, reply)
@@ -104,7 +106,7 @@ class Server(web.Server):
     async def malformed(self, request: web.BaseRequest, error: BadRequest) -> web.StreamResponse:
         """Record and answer what was no HTTP request."""
         world = self._world()
-        x = _exchange(request, world)
+        x = _exchange(request, CIMultiDict(), world)  # aiohttp keeps nothing of such a head
         reply = Reply(request, x, world.limits)
         x.failed(error, 0)
         try:
@@ -235,16 +237,16 @@ def _http_error(error: BaseException) -> BadRequest:
         return BadRequest(
             "header_timeout", "the head of the request did not arrive in time", status=408
         )
-    name = type(error).__name__
-    if name == "LineTooLong":
+    if isinstance(error, ContentEncodingError):
+        return unsupported_encoding()
+    if isinstance(error, LineTooLong):
         return BadRequest("headers_too_large", "a header or the URL is too long", status=431)
     if isinstance(error, HttpProcessingError) and "headers" in str(error.message).lower():
         return BadRequest("bad_http", "the headers are malformed or too many")
     return BadRequest("bad_http", "this is not a well-formed HTTP/1.1 request")
 
 
-def _exchange(request: web.BaseRequest, world: World) -> Exchange:
-    headers = request.headers
+def _exchange(request: web.BaseRequest, headers: MultiMapping[str], world: World) -> Exchange:
     return Exchange(
         id=world.contexts.ids.uuid(),  # llama-cpp-python refuses request ids of other forms
         trace=world.contexts.read(

@@ -20,6 +20,7 @@ class Whole(web.StreamResponse):
         self._type = content_type
         self._id = request_id
         self._kept = False
+        self._protocol: web.RequestHandler | None = None
 
     @property
     def keep_alive(self) -> bool | None:
@@ -39,6 +40,10 @@ class Whole(web.StreamResponse):
             f"Content-Length: {len(self._content)}\r\n\r\n"
         ).encode("latin-1")
         transport.write(head if request.method == "HEAD" else head + self._content)
+        self._protocol = request.protocol
 
     async def write_eof(self, data: bytes = b"") -> None:
-        """Do nothing: all has been written."""
+        """Wait for a client that has not taken it: it may have sent more requests already."""
+        protocol = self._protocol
+        if protocol is not None and protocol.writing_paused:
+            await protocol._drain_helper()  # noqa: SLF001 - what aiohttp's own responses wait for
