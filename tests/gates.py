@@ -4,6 +4,7 @@ Its end is part of every test: the audit log must verify, and every decision mus
 """
 
 import asyncio
+import io
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -115,7 +116,7 @@ class Proxy:
         url = self.gate.url() + path
         if isinstance(body, bytes):
             options.setdefault("headers", {}).setdefault("Content-Type", "application/json")
-            return self.http.post(url, data=body, **options)
+            return self.http.post(url, data=io.BytesIO(body), **options)
         return self.http.post(url, json=body, **options)
 
     async def ask(self, body: Any, path: str = CHAT, **options: Any) -> tuple[int, Any]:
@@ -192,13 +193,13 @@ def eventually(condition: Callable[[], bool]) -> Any:
     return wait()
 
 
-def configured(folder: Path, engines: Mapping[str, str], **sections: Any) -> Config:
+def configured(folder: Path, urls: Mapping[str, str], **sections: Any) -> Config:
     """A configuration with one pool of these engines; `sections` replace whole sections."""
     document = {
         "listeners": {"main": {"port": 0}},
         "admin": {"port": 0},
-        "engines": {name: {"url": url} for name, url in engines.items()},
-        "pools": {"main": {"engines": list(engines)}},
+        "engines": {name: {"url": url} for name, url in urls.items()},
+        "pools": {"main": {"engines": list(urls)}},
         "routes": {"chat": {"models": ["*"], "pool": "main"}},
         "access": {"anonymous": True},
         "audit": {"dir": "audit"},
