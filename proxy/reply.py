@@ -10,13 +10,15 @@ from urllib.parse import unquote
 
 from aiohttp import HttpVersion10, HttpVersion11, hdrs, web
 
+from .coding import CODINGS, decompressed, too_large
 from .config import Limits
 from .errors import BadRequest
 from .exchange import Exchange, monotonic
 from .whole import SOFTWARE, Whole
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-_ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
+_LARGE = 64 << 10
+"""Compressed bytes from which a thread decompresses; others run meanwhile."""
 _VERSIONS = (HttpVersion11, HttpVersion10)
 _MODELS = "/models/"
 
@@ -91,8 +93,17 @@ class Reply:
             BadRequest: it is too large (413), too slow (408), or in a form not taken (415).
 
         """
-        request, limit = self._request, self._limits.body
-        self._check_form(limit)
+        limit = self._limits.body
+        coding = self._check_form(limit)
+        body = await self._raw(limit)
+        if not coding:
+            return body
+        if len(body) < _LARGE:
+            return decompressed(body, coding, limit)
+        return await asyncio.to_thread(decompressed, body, coding, limit)
+
+    async def _raw(self, limit: int) -> bytes:
+        request = self._request
         if request.headers.get(hdrs.EXPECT, "").lower() == "100-continue":
             await request.writer.write(_CONTINUE)
             request.writer.output_size = 0
@@ -101,7 +112,7 @@ class Reply:
             body = content.read_nowait(-1)
             if len(body) <= limit:
                 return body
-            raise _too_large(limit)
+            raise too_large(limit)
         try:
             async with asyncio.timeout(self._limits.body_timeout):
                 return await self._read(limit)
@@ -112,29 +123,34 @@ class Reply:
                 status=408,
             ) from error
         except web.RequestPayloadError as error:
-            raise BadRequest("bad_body", "the body breaks off or is badly encoded") from error
+            raise BadRequest("bad_body", "the body breaks off or is badly framed") from error
 
     async def _read(self, limit: int) -> bytes:
         pieces, size = [], 0
         while piece := await self._request.content.readany():
             size += len(piece)
             if size > limit:
-                raise _too_large(limit)
+                raise too_large(limit)
             pieces.append(piece)
         return b"".join(pieces)
 
-    def _check_form(self, limit: int) -> None:
+    def _check_form(self, limit: int) -> str:
+        """The body's coding, "" for none."""
         request = self._request
         if (request.content_length or 0) > limit:
-            raise _too_large(limit)
-        if request.headers.get(hdrs.CONTENT_ENCODING, "").lower() not in _ENCODINGS:
-            raise unsupported_encoding()
+            raise too_large(limit)
+        coding = ", ".join(request.headers.getall(hdrs.CONTENT_ENCODING, ())).lower()
+        if coding and coding != "identity" and coding not in CODINGS:
+            raise BadRequest(
+                "unsupported_encoding", "send the body plain, or as gzip or deflate", status=415
+            )
         if request.content_type != "application/json":
             raise BadRequest(
                 "unsupported_media_type",
                 "send the body as JSON, with the header `Content-Type: application/json`",
                 status=415,
             )
+        return coding if coding in CODINGS else ""
 
     def stage(self, body: bytes, content_type: str) -> None:
         """Keep what may go out only when the closing record is durable."""
@@ -191,14 +207,3 @@ class Reply:
             headers["Cache-Control"] = "no-cache"
             headers["X-Accel-Buffering"] = "no"  # asks an nginx in front not to hold tokens back
         return headers
-
-
-def _too_large(limit: int) -> BadRequest:
-    return BadRequest("body_too_large", f"the body may have at most {limit} bytes", status=413)
-
-
-def unsupported_encoding() -> BadRequest:
-    """The body is compressed in a way that is not taken."""
-    return BadRequest(
-        "unsupported_encoding", "send the body plain, or as gzip or deflate", status=415
-    )

@@ -14,7 +14,7 @@ from typing import Any
 
 import structlog
 from aiohttp import hdrs, web
-from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError, LineTooLong
+from aiohttp.http_exceptions import HttpProcessingError, LineTooLong
 from aiohttp.streams import EMPTY_PAYLOAD
 from aiohttp.web_protocol import _ErrInfo
 from multidict import CIMultiDict, MultiMapping
@@ -24,7 +24,7 @@ from .errors import BadRequest, ProxyError
 from .exchange import Exchange, timeline
 from .facts import measurement
 from .pipeline import carry
-from .reply import Reply, unsupported_encoding
+from .reply import Reply
 from .whole import SOFTWARE
 from .world import World
 
@@ -45,6 +45,7 @@ class Server(web.Server):
             max_field_size=8190,
             max_headers=limits.header_count,
             read_bufsize=2**16,
+            auto_decompress=False,
             **options,
         )
         self._world = world
@@ -237,8 +238,6 @@ def _http_error(error: BaseException) -> BadRequest:
         return BadRequest(
             "header_timeout", "the head of the request did not arrive in time", status=408
         )
-    if isinstance(error, ContentEncodingError):
-        return unsupported_encoding()
     if isinstance(error, LineTooLong):
         return BadRequest("headers_too_large", "a header or the URL is too long", status=431)
     if isinstance(error, HttpProcessingError) and "headers" in str(error.message).lower():

@@ -27,7 +27,7 @@ class Whole(web.StreamResponse):
         """Whether the connection goes on."""
         return self._kept
 
-    async def prepare(self, request: web.BaseRequest) -> None:  # type: ignore[override]  # nothing is written through a writer
+    async def prepare(self, request: web.BaseRequest) -> None:
         """Write head and body.  Raises ConnectionError if the client left."""
         transport = request.transport
         if transport is None:
@@ -42,7 +42,7 @@ class Whole(web.StreamResponse):
         transport.write(head if request.method == "HEAD" else head + self._content)
         self._protocol = request.protocol
 
-    async def write_eof(self, data: bytes = b"") -> None:
+    async def write_eof(self, data: bytes = b"") -> None:  # noqa: ARG002 - as aiohttp has it
         """Wait for a client that has not taken it: it may have sent more requests already."""
         protocol = self._protocol
         if protocol is not None and protocol.writing_paused:

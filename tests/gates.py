@@ -6,13 +6,14 @@ Its end is part of every test: the audit log must verify, and every decision mus
 import asyncio
 import io
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import aiohttp
 from tests.audit.logs import records_of
@@ -21,10 +22,13 @@ from tests.fakes.engine import FakeEngine
 from tidegate.audit import verify
 from tidegate.audit.files import Files
 from tidegate.detectors import Detector
-from tidegate.proxy.assembly import load_detectors
+from tidegate.policies import Policy
+from tidegate.proxy import assembly
+from tidegate.proxy.assembly import build_output, load_detectors
 from tidegate.proxy.config import Config, load
 from tidegate.proxy.engines import Engine
 from tidegate.proxy.gate import Gate, running
+from tidegate.proxy.routes import Output
 from tidegate.telemetry import Measurement
 
 PATIENCE = 20.0
@@ -44,6 +48,16 @@ class InOrder(Random):
 def detectors() -> list[Detector]:
     """Loaded once: that takes longer than most tests."""
     return load_detectors()
+
+
+OUTPUTS: dict[str, Output] = {}
+
+
+def output(policy: Policy, found: Sequence[Detector]) -> Output:
+    """As `build_output`, once for each policy: compiling its patterns takes most of a start."""
+    if policy.digest not in OUTPUTS:
+        OUTPUTS[policy.digest] = build_output(policy, found)
+    return OUTPUTS[policy.digest]
 
 
 def hello(**more: Any) -> dict[str, Any]:
@@ -210,6 +224,14 @@ def configured(folder: Path, urls: Mapping[str, str], **sections: Any) -> Config
 
 
 @asynccontextmanager
+async def started(config: Config, files: Files | None) -> AsyncIterator[Gate]:
+    """A running proxy, made from parts that are made once."""
+    with patch.object(assembly, "build_output", output):
+        async with running(config, detectors=detectors(), files=files) as gate:
+            yield gate
+
+
+@asynccontextmanager
 async def proxied(
     folder: Path, *engines: FakeEngine | str, files: Files | None = None, **sections: Any
 ) -> AsyncIterator[Proxy]:
@@ -220,7 +242,7 @@ async def proxied(
     }
     config = configured(folder, urls, **sections)
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=PATIENCE)) as http:
-        async with running(config, detectors=detectors(), files=files) as gate:
+        async with started(config, files) as gate:
             proxy = Proxy(gate, config.audit.dir, http)
             gate.observers.append(proxy.diary)
             for route in gate.world.router.routes:

@@ -325,7 +325,7 @@ async def test_two_content_encodings_are_refused(tmp_path: Path, fake_engine: Fa
             )
         )
 
-    assert answer.startswith(b"HTTP/1.0 415 ")  # aiohttp answers as 1.0 what it cannot read
+    assert answer.startswith(b"HTTP/1.1 415 ")
     assert fake_engine.calls == []
 
 
