@@ -45,7 +45,8 @@ class Connections:
         idle = self._idle.get(engine.name)
         while idle:
             since, connection = idle.pop()
-            if since >= oldest and connection.is_connected():
+            # should_close again: what came unasked would be taken for the next answer.
+            if since >= oldest and connection.is_connected() and not connection.should_close:
                 return connection
             connection.close()
         return await self._open(engine)

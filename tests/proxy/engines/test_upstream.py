@@ -1,0 +1,210 @@
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from tests.fakes.answers import (
+    Answer,
+    Close,
+    Pause,
+    Reset,
+    Send,
+    Stall,
+    first_bytes,
+    head,
+    json_answer,
+    stream,
+    until_close,
+)
+from tests.fakes.engine import FakeEngine
+from tests.gates import PATIENCE, eventually
+from tests.proxy.engines.engines import engine
+from tests.receivers import free_port
+
+from tidegate.proxy.engines import upstream as subject
+from tidegate.proxy.engines.connections import Connections
+from tidegate.proxy.engines.upstream import Patience, Upstream
+from tidegate.proxy.errors import EngineFailed
+
+PATH = "/v1/chat/completions"
+
+
+@pytest_asyncio.fixture
+async def upstream() -> AsyncIterator[Upstream]:
+    made = Upstream(Patience(connect=5.0, first_byte=0.2, stall=0.2))
+    yield made
+    made.close()
+
+
+async def read(upstream: Upstream, fake: FakeEngine, answer: Answer | None = None) -> bytes:
+    if answer is not None:
+        fake.then(answer)
+    async with upstream.ask(engine(url=fake.url), PATH, b"{}", []) as got:
+        return await got.read()
+
+
+async def test_the_request_is_what_was_given_and_the_engines_own_headers(
+    fake_engine: FakeEngine, upstream: Upstream
+) -> None:
+    made = engine(url=f"{fake_engine.url}/base/", headers=(("Authorization", "Bearer own"),))
+    async with upstream.ask(made, PATH, b'{"a":1}', [("X-A", "b")]) as answer:
+        await answer.read()
+    [call] = fake_engine.calls
+
+    assert (
+        call.raw
+        == (
+            f"POST /base{PATH} HTTP/1.1\r\nHost: 127.0.0.1:{fake_engine.port}\r\nX-A: b\r\n"
+            'Authorization: Bearer own\r\nContent-Length: 7\r\n\r\n{"a":1}'
+        ).encode()
+    )
+
+
+async def test_the_head_is_read_before_the_body(
+    fake_engine: FakeEngine, upstream: Upstream
+) -> None:
+    headers = [("Content-Type", "Text/Event-Stream; charset=utf-8"), ("Retry-After", "7")]
+    fake_engine.then((Send(head(429, [*headers, ("Content-Length", "2")])), Stall(), Send(b"ok")))
+    async with upstream.ask(engine(url=fake_engine.url), PATH, b"", []) as answer:
+        facts = answer.status, answer.content_type, answer.retry_after, answer.complete
+        fake_engine.calls[0].resume.set()
+        body = await answer.read()
+        complete = answer.complete
+
+    assert facts == (429, "text/event-stream", "7", False)
+    assert (body, complete) == (b"ok", True)
+
+
+async def test_a_body_comes_in_pieces_and_then_nothing(
+    fake_engine: FakeEngine, upstream: Upstream
+) -> None:
+    fake_engine.then(stream(b"one", Pause(), b"two"))
+    pieces = []
+    async with upstream.ask(engine(url=fake_engine.url), PATH, b"", []) as answer:
+        while piece := await answer.next():
+            pieces.append(piece)
+        again = await answer.next()
+
+    assert b"".join(pieces) == b"onetwo"
+    assert again == b""
+
+
+async def test_a_body_may_end_with_its_connection(
+    fake_engine: FakeEngine, upstream: Upstream
+) -> None:
+    assert await read(upstream, fake_engine, until_close(b"one", Pause(), b"two")) == b"onetwo"
+
+
+async def test_a_connection_whose_answer_was_read_is_used_again(
+    fake_engine: FakeEngine, upstream: Upstream
+) -> None:
+    for _ in range(3):
+        await read(upstream, fake_engine)
+
+    assert {call.connection for call in fake_engine.calls} == {0}
+
+
+async def test_leaving_early_tells_the_engine_to_stop(
+    fake_engine: FakeEngine, upstream: Upstream
+) -> None:
+    fake_engine.then(stream(b"one", Stall(), b"two"))
+    async with upstream.ask(engine(url=fake_engine.url), PATH, b"", []) as answer:
+        await answer.next()
+    await asyncio.wait_for(fake_engine.calls[0].gone.wait(), PATIENCE)
+    await read(upstream, fake_engine)
+
+    assert {call.connection for call in fake_engine.calls} == {0, 1}
+
+
+async def test_a_cancelled_wait_for_the_head_tells_the_engine_to_stop(
+    fake_engine: FakeEngine, upstream: Upstream
+) -> None:
+    fake_engine.then((Stall(),))
+    task = asyncio.ensure_future(read(upstream, fake_engine))
+    call = await fake_engine.call()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    await asyncio.wait_for(call.gone.wait(), PATIENCE)
+
+    assert task.cancelled()
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "status"),
+    [
+        ((Close(),), "reset", 502),
+        ((Reset(),), "reset", 502),
+        ((Send(b"nonsense\r\n\r\n"),), "reset", 502),
+        (first_bytes(json_answer({"a": 1}), 20, Close()), "reset", 502),
+        (first_bytes(json_answer({"a": 1}), 75, Close()), "truncated", 502),
+        (stream(b"one", Pause(), end=(Close(),)), "truncated", 502),
+        ((Stall(),), "stall", 504),
+        (first_bytes(json_answer({"a": 1}), 75, Stall()), "stall", 504),
+        (stream(b"one", Pause(), Stall()), "stall", 504),
+        (until_close(b"one", Stall()), "stall", 504),
+        ((Send(b"HTTP/1.1 103 Early Hints\r\n\r\n"), Stall()), "stall", 504),
+    ],
+)
+async def test_each_way_to_fail_has_its_name(
+    fake_engine: FakeEngine, upstream: Upstream, answer: Answer, code: str, status: int
+) -> None:
+    with pytest.raises(EngineFailed) as caught:
+        await read(upstream, fake_engine, answer)
+
+    assert (caught.value.code, caught.value.status) == (code, status)
+
+
+async def test_an_engine_that_is_not_there_cannot_be_reached(upstream: Upstream) -> None:
+    nowhere = engine(url=f"http://127.0.0.1:{free_port()}")
+    with pytest.raises(EngineFailed) as caught:
+        async with upstream.ask(nowhere, PATH, b"", []):
+            pass
+
+    assert caught.value.code == "connect"
+
+
+async def test_time_that_we_take_ourselves_is_not_the_engines(
+    fake_engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client may read slowly: only waiting for the engine counts."""
+    upstream = Upstream(Patience(connect=5.0, first_byte=0.05, stall=0.05))
+    looks: list[Any] = []
+    look = subject.Watch._look
+
+    def seen(watch: subject.Watch) -> None:
+        look(watch)
+        looks.append(watch.fired)
+
+    monkeypatch.setattr(subject.Watch, "_look", seen)
+    fake_engine.then(stream(b"one", Stall(), b"two"))
+    async with upstream.ask(engine(url=fake_engine.url), PATH, b"", []) as answer:
+        await answer.next()
+        await eventually(lambda: len(looks) >= 3)
+        fake_engine.calls[0].resume.set()
+        body = await answer.read()
+    upstream.close()
+
+    assert body == b"two"
+    assert not any(looks)
+
+
+async def test_a_watch_over_a_connection_that_is_gone_fires_all_the_same(
+    fake_engine: FakeEngine,
+) -> None:
+    connections = Connections(connect_timeout=5.0)
+    connection = await connections.take(engine(url=fake_engine.url))
+    connection.close()
+    watch = subject.Watch(connection, 0.0)
+    await eventually(lambda: watch.fired)
+
+
+async def test_an_answer_that_is_too_long_is_given_up(
+    fake_engine: FakeEngine, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subject, "MOST_ANSWER", 10)
+    with pytest.raises(EngineFailed) as caught:
+        await read(upstream, fake_engine, json_answer({"a": "too long"}))
+
+    assert caught.value.code == "bad_answer"
+    assert await read(upstream, fake_engine, json_answer(b"123456789")) == b"123456789"
