@@ -127,14 +127,14 @@ def _serve(options: argparse.Namespace) -> int:
         return 1
     configure_logging(config.telemetry.log_level)
     try:
-        _run(_until_signal(config))
+        ended = _loaded(lambda: _run(_until_signal(config)))
     except (LedgerFailed, OSError) as error:
         print(f"tidegate cannot start: {error}", file=sys.stderr)
         return 1
-    return 0
+    return 0 if ended else 1
 
 
-async def _until_signal(config: Any) -> None:
+async def _until_signal(config: Any) -> bool:
     """Serve until a signal; it lets running answers finish, a second one cuts them off."""
     from .gate import running  # noqa: PLC0415 - see the top of the file
 
@@ -149,6 +149,7 @@ async def _until_signal(config: Any) -> None:
         await stop.wait()
         for number in _SIGNALS:
             loop.add_signal_handler(number, gate.cut)
+    return True
 
 
 def _run(work: Coroutine[Any, Any, Any]) -> Any:

@@ -54,6 +54,7 @@ class Gate:
 
     server: Server | None = None
     """What the listeners serve."""
+    admin: Admin | None = None
 
     def url(self, listener: str = "main") -> str:
         """The base address of a listener."""
@@ -115,7 +116,7 @@ async def running(
         gate = Gate(world, {name: engine for name, (engine, _) in engines.items()}, observers)
         _expose_engines(gate)
         await stack.enter_async_context(_probing(list(engines.values()), world, prober))
-        admin = Admin(world, ledger, telemetry)
+        gate.admin = admin = Admin(world, ledger, telemetry)
         await _listen(stack, config, gate, admin)
         try:
             yield gate

@@ -235,7 +235,7 @@ async def started(config: Config, files: Files | None) -> AsyncIterator[Gate]:
 async def proxied(
     folder: Path, *engines: FakeEngine | str, files: Files | None = None, **sections: Any
 ) -> AsyncIterator[Proxy]:
-    """A proxy before engines a, b, …, asked in this order; verifies its log when it has ended."""
+    """A proxy before engines a, b, …, asked in this order; verifies its log at its end."""
     urls = {
         chr(ord("a") + number): engine if isinstance(engine, str) else engine.url
         for number, engine in enumerate(engines)
@@ -248,7 +248,7 @@ async def proxied(
             for route in gate.world.router.routes:
                 route.pool.random = InOrder()
             yield proxy
-        assert [engine.inflight for engine in gate.engines.values()] == [0] * len(urls)
+        assert sum(engine.inflight for engine in gate.engines.values()) == 0
     report = verify(config.audit.dir)
 
     assert report.exit_code == 0, report.findings
