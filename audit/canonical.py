@@ -41,7 +41,25 @@ def canonical(record: dict[str, Any]) -> bytes:
         encoded = orjson.dumps(_mended(record), option=orjson.OPT_SORT_KEYS)
     if len(encoded) <= MAX_BYTES:
         return encoded
-    return _shortened(orjson.loads(encoded))
+    return shortened(encoded)
+
+
+def shortened(encoded: bytes) -> bytes:
+    """The canonical bytes of a record that is too long, cut until it is not.
+
+    Raises:
+        RecordError: if that is not enough.
+
+    """
+    record: dict[str, Any] = orjson.loads(encoded)
+    # Halving from generous bounds: an ordinary record with one huge field loses only there.
+    for text, items in ((2048, 256), (512, 64), (128, 16), (64, 8)):
+        cut, count = _cut(record, text, items)
+        cut["trunc"] = count
+        shorter = orjson.dumps(cut, option=orjson.OPT_SORT_KEYS)
+        if len(shorter) <= MAX_BYTES:
+            return shorter
+    raise RecordError(f"a record is larger than {MAX_BYTES} bytes")
 
 
 def check(value: object, depth: int = MAX_DEPTH) -> None:
@@ -101,17 +119,6 @@ def _mended(record: dict[str, Any]) -> dict[str, Any]:
         raise RecordError("a record holds something that JSON does not")
     mended["mend"] = count
     return mended
-
-
-def _shortened(record: dict[str, Any]) -> bytes:
-    # Halving from generous bounds: an ordinary record with one huge field loses only there.
-    for text, items in ((2048, 256), (512, 64), (128, 16), (64, 8)):
-        cut, count = _cut(record, text, items)
-        cut["trunc"] = count
-        encoded = orjson.dumps(cut, option=orjson.OPT_SORT_KEYS)
-        if len(encoded) <= MAX_BYTES:
-            return encoded
-    raise RecordError(f"a record is larger than {MAX_BYTES} bytes")
 
 
 def _cut(record: dict[str, Any], text: int, items: int) -> tuple[dict[str, Any], int]:

@@ -4,6 +4,8 @@
 torn one is noticed, and the file is still plain JSON lines.
 """
 
+from binascii import hexlify
+
 from .canonical import MAX_BYTES
 from .tree import leaf_hash
 
@@ -17,7 +19,7 @@ MAX_LINE = _START + MAX_BYTES + 64 + len(_TAIL)
 
 def framed(record: bytes, leaf: bytes) -> bytes:
     """The line of a record whose leaf hash is `leaf`."""
-    return b'{"c":"%b","r":%b}\n' % (leaf[:4].hex().encode(), record)
+    return b'{"c":"%b","r":%b}\n' % (hexlify(leaf[:4]), record)
 
 
 def record_of(line: bytes) -> bytes:
@@ -30,4 +32,4 @@ def unframed(line: bytes) -> bytes | None:
     if not line.startswith(_HEAD) or not line.endswith(_TAIL) or line[14:_START] != _MIDDLE:
         return None
     leaf = leaf_hash(record_of(line))
-    return leaf if leaf[:4].hex().encode() == line[6:14] else None
+    return leaf if hexlify(leaf[:4]) == line[6:14] else None

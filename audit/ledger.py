@@ -1,13 +1,14 @@
 """The audit log as the proxy sees it: submit a record, wait until it is durable.
 
-One ledger per log and process.  Encoding happens in `submit`, so that a faulty record is its
-builder's error; everything that touches the disk happens in a thread of the ledger's own.
+One ledger per log and process.  `submit` only queues; encoding, hashing and everything that
+touches the disk happen in a thread of the ledger's own, in batches.
 A client that leaves may cancel its wait; the record is written all the same.
 """
 
 import asyncio
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ from .clock import Clock, SystemClock
 from .failure import LedgerFailed
 from .files import Files, PosixFiles
 from .inbox import Inbox, Limits, Receipt
+from .numbering import Numbering
 from .record import Record, new_id
 from .store import Store
 from .writer import Writer, aborted
@@ -28,6 +30,7 @@ class Ledger:
         """The key text that checks this log's checkpoints; keep it elsewhere too."""
         self._inbox = inbox
         self._writer = writer
+        self._new_future: Callable[[], asyncio.Future[Receipt]] | None = None
         self._thread = threading.Thread(target=writer.run, name="tidegate-audit", daemon=True)
         self._thread.start()
 
@@ -59,8 +62,8 @@ class Ledger:
             store, found, log = Store.open(directory, files or PosixFiles(), origin, began)
         except OSError as error:
             raise LedgerFailed(f"{directory} cannot be opened: {error.strerror}") from error
-        inbox = Inbox(log, found.tree.size, clock, limits)
-        writer = Writer(store, inbox, clock, limits)
+        inbox = Inbox(clock, limits)
+        writer = Writer(store, inbox, Numbering(log, limits.records), clock, limits)
         first: list[dict[str, Any]] = []
         if not found.tree.size:
             first.append({"k": "log.genesis", "origin": origin, "vkey": store.vkey})
@@ -74,18 +77,24 @@ class Ledger:
         return cls(store, inbox, writer)
 
     def submit(self, record: Record) -> asyncio.Future[Receipt]:
-        """Take a record; the future resolves when it is durable.  Call from a running loop.
+        """Take a record; the future resolves when it is durable.
 
-        The future raises LedgerFailed if the record could not be made durable; it may be
-        cancelled, which does not recall the record.
+        MUST be called from one running loop, always the same.  The record is the log's from now
+        on and MUST NOT be changed, nor anything in it.
+
+        The future raises RecordError if the record cannot be written in canonical form (which
+        concerns no other but its own completion), and LedgerFailed if it could not be made
+        durable.  It may be cancelled, which does not recall the record.
 
         Raises:
-            RecordError: if the record cannot be encoded; nothing was taken.
             LedgerBusy: if too many records wait already.
             LedgerFailed: if the log cannot be written now.
 
         """
-        future: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
+        new_future = self._new_future
+        if new_future is None:
+            new_future = self._new_future = asyncio.get_running_loop().create_future
+        future = new_future()
         self._inbox.put(record, future)
         return future
 

@@ -2,8 +2,11 @@
 
 One `Opening` for each admitted or refused request, one `Closing` for each opening, and events of
 the log itself.  Absent facts are absent, never null.  Times are microseconds, spans are half-open
-offsets in characters; no record holds text of a prompt or an answer.  The ledger adds `v` (schema
+offsets in characters; no record holds text of a prompt or an answer.  The ledger sets `v` (schema
 version), `n` (index in the log), `log` (short id of the log) and `t2` (when it was taken).
+
+Most records take one pass to write and one to check: the fields below stand in the order of
+RFC 8785, and reading the bytes back by the schema refuses what the schema does not know.
 """
 
 import secrets
@@ -13,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from .canonical import MAX_INT, canonical, check
+from .canonical import MAX_BYTES, MAX_INT, canonical, check, shortened
 from .failure import RecordError
 
 SCHEMA = 1
@@ -27,30 +30,43 @@ def new_id() -> str:
     return urlsafe_b64encode(secrets.token_bytes(16))[:22].decode()
 
 
-class Part(msgspec.Struct, omit_defaults=True, kw_only=True):
-    """A part of a record; fields that keep their defaults are not written."""
+class Part(
+    msgspec.Struct,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    gc=False,
+):
+    """A part of a record; fields that keep their defaults are not written.
+
+    Fields MUST stand in the order of their written names: that is the order of RFC 8785, and so
+    nothing is left to sort.  Parts form a tree, so the garbage collector need not watch them.
+    """
 
 
-class Request(Part):
-    """`req`: what was asked.  Strings the client wrote are cut at the lengths given here."""
+class Asked(Part, kw_only=True):
+    """`req` as it is checked: strings are cut when a record is built, not when it is written."""
 
-    id: str
-    """The request id that the client is told, by which `show` finds the record."""
+    api: str = ""
+    bytes: Int = 0
     cid: str = ""
     """The client's own request id: untrusted, 128 characters."""
-    trace: str = ""
-    span: str = ""
-    api: str = ""
-    op: str = ""
-    stream: bool = False
-    bytes: Int = 0
+    id: str
+    """The request id that the client is told, by which `show` finds the record."""
     ip: str = ""
-    ua: str = ""
-    """User agent: untrusted, 128 characters."""
     method: str = ""
     """Untrusted, 16 characters."""
+    op: str = ""
     path: str = ""
     """Untrusted, 256 characters."""
+    span: str = ""
+    stream: bool = False
+    trace: str = ""
+    ua: str = ""
+    """User agent: untrusted, 128 characters."""
+
+
+class Request(Asked):
+    """`req`: what was asked.  Strings the client wrote are cut at the lengths given above."""
 
     def __post_init__(self) -> None:
         """Cut what the client wrote."""
@@ -60,134 +76,154 @@ class Request(Part):
         self.path = self.path[:256]
 
 
-class Principal(Part):
+class Principal(Part, kw_only=True):
     """`who`: on whose behalf.  `key` is the name of the key, never the key."""
 
-    tenant: str = ""
-    sub: str = ""
-    kind: str = ""
     auth: str = ""
     key: str = ""
+    kind: str = ""
+    sub: str = ""
+    tenant: str = ""
 
 
-class Policy(Part):
+class Policy(Part, kw_only=True):
     """`pol`: what it was judged by.  `sha` is the digest of the compiled policy, 32 hex digits."""
 
     id: str = ""
-    ver: str = ""
-    sha: str = ""
     rules: list[str] = []
+    sha: str = ""
+    ver: str = ""
 
 
-class Find(Part):
+class Find(Part, kw_only=True):
     """`find[]`: one run of one detector, passes and errors too."""
 
-    det: str
-    verdict: Literal["pass", "hit", "error", "timeout", "skip"]
-    ver: str = ""
-    phase: Literal["in", "out", "tool"] = "in"
-    cat: str = ""
-    n: Int = 0
-    """How many findings; `spans` may hold fewer."""
-    spans: list[Span] = []
     act: str = ""
-    rule: str = ""
+    cat: str = ""
+    det: str
     dur: Int = 0
     """Microseconds."""
+    n: Int = 0
+    """How many findings; `spans` may hold fewer."""
+    phase: Literal["in", "out", "tool"] = "in"
+    rule: str = ""
+    spans: list[Span] = []
     src: str = ""
     """Where in the body: a path of keys and indices, never text."""
+    ver: str = ""
+    verdict: Literal["pass", "hit", "error", "timeout", "skip"]
 
 
-class Skip(Part):
+class Skip(Part, kw_only=True):
     """`skip[]`: a place that was not inspected."""
 
-    where: str
-    kind: str = msgspec.field(default="", name="type")
     bytes: Int = 0
+    kind: str = msgspec.field(default="", name="type")
+    where: str
 
 
-class Attempt(Part):
+class Attempt(Part, kw_only=True):
     """`route.att[]`: one try at one engine; `dur` in microseconds."""
 
-    ep: str
     code: Int = 0
-    err: str = ""
     dur: Int = 0
+    ep: str
+    err: str = ""
 
 
-class Route(Part):
-    """`route`: `req` is the model as asked (untrusted, 128 characters)."""
+class Routed(Part, kw_only=True):
+    """`route` as it is checked."""
 
-    req: str = ""
+    att: list[Attempt] = []
     model: str = ""
     pool: str = ""
-    att: list[Attempt] = []
+    req: str = ""
+
+
+class Route(Routed):
+    """`route`: `req` is the model as asked (untrusted, 128 characters)."""
 
     def __post_init__(self) -> None:
         """Cut what the client wrote."""
         self.req = self.req[:128]
 
 
-class Use(Part):
+class Use(Part, kw_only=True):
     """`use`: tokens; `est` tells that they were estimated."""
 
+    est: bool = False
     input: Int = msgspec.field(default=0, name="in")
     out: Int = 0
-    est: bool = False
 
 
-class Latency(Part):
+class Latency(Part, kw_only=True):
     """`lat`: microseconds; `ovh` is the proxy's own share, `audit` the wait for this log."""
 
+    audit: Int = 0
+    ovh: Int = 0
     total: Int = 0
     ttft: Int = 0
-    ovh: Int = 0
-    audit: Int = 0
 
 
-class Output(Part):
+class Output(Part, kw_only=True):
     """`out`: length of the answer's text in characters and the reasons it finished for."""
 
-    len: Int = 0
     fin: list[str] = []
+    len: Int = 0
 
 
-class Opening(Part, tag_field="k", tag="llm.decision"):
-    """The decision on one request; durable before anything is released."""
+class Opening(Part, kw_only=True):
+    """The decision on one request; durable before anything is released.
 
-    req: Request
+    `k`, `log`, `n`, `t2` and `v` are set by the ledger, whatever stands there.
+    """
+
     act: str
     """allow, flag, redact, block, or error."""
+    find: list[Find] = []
     id: str = msgspec.field(default_factory=new_id)
+    k: Literal["llm.decision"] | msgspec.UnsetType = msgspec.UNSET
+    log: str | msgspec.UnsetType = msgspec.UNSET
+    n: Int | msgspec.UnsetType = msgspec.UNSET
+    pol: Policy | msgspec.UnsetType = msgspec.UNSET
+    req: Asked
+    route: Routed | msgspec.UnsetType = msgspec.UNSET
+    skip: list[Skip] = []
     t: Int = 0
     """When the request came in, microseconds UTC; 0 means when the record was taken."""
-    why: str = ""
+    t2: Int | msgspec.UnsetType = msgspec.UNSET
+    v: Int | msgspec.UnsetType = msgspec.UNSET
     who: Principal | msgspec.UnsetType = msgspec.UNSET
-    pol: Policy | msgspec.UnsetType = msgspec.UNSET
-    find: list[Find] = []
-    skip: list[Skip] = []
-    route: Route | msgspec.UnsetType = msgspec.UNSET
+    why: str = ""
 
 
-class Closing(Part, tag_field="k", tag="llm.completion"):
-    """How one request ended; durable before the last byte is released."""
+class Closing(Part, kw_only=True):
+    """How one request ended; durable before the last byte is released.
 
-    ref: str
-    """`Opening.id`."""
+    `k`, `log`, `n`, `t2` and `v` are set by the ledger, whatever stands there.
+    """
+
+    act: str = ""
     code: Int
     """HTTP status given to the client."""
-    st: Literal["complete", "aborted"]
-    id: str = msgspec.field(default_factory=new_id)
-    t: Int = 0
     err: str = ""
-    act: str = ""
-    why: str = ""
     find: list[Find] = []
-    skip: list[Skip] = []
-    route: Route | msgspec.UnsetType = msgspec.UNSET
-    use: Use | msgspec.UnsetType = msgspec.UNSET
+    id: str = msgspec.field(default_factory=new_id)
+    k: Literal["llm.completion"] | msgspec.UnsetType = msgspec.UNSET
     lat: Latency | msgspec.UnsetType = msgspec.UNSET
+    log: str | msgspec.UnsetType = msgspec.UNSET
+    n: Int | msgspec.UnsetType = msgspec.UNSET
     out: Output | msgspec.UnsetType = msgspec.UNSET
+    ref: str
+    """`Opening.id`."""
+    route: Routed | msgspec.UnsetType = msgspec.UNSET
+    skip: list[Skip] = []
+    st: Literal["complete", "aborted"]
+    t: Int = 0
+    t2: Int | msgspec.UnsetType = msgspec.UNSET
+    use: Use | msgspec.UnsetType = msgspec.UNSET
+    v: Int | msgspec.UnsetType = msgspec.UNSET
+    why: str = ""
 
 
 Record = Opening | Closing | Mapping[str, Any]
@@ -204,7 +240,7 @@ class Head(msgspec.Struct):
     ref: str = ""
 
 
-class Stamp(msgspec.Struct, frozen=True):
+class Stamp(msgspec.Struct):
     """What the ledger adds: index, short id of the log, and time in microseconds UTC."""
 
     n: int
@@ -215,31 +251,77 @@ class Stamp(msgspec.Struct, frozen=True):
 def encode(record: Record, stamp: Stamp) -> bytes:
     """The canonical bytes of one record.
 
+    Sets the fields of the stamp in an opening or a closing, which therefore belongs to the log.
+
     Raises:
         RecordError: for floats, null, big integers, wrong types and keys, or more than 32 KiB.
 
     """
-    fields = _fields(record)
-    fields["v"] = SCHEMA
-    fields["n"] = stamp.n
-    fields["log"] = stamp.log
-    fields["t2"] = stamp.t2
-    fields.setdefault("t", stamp.t2)
-    return canonical(fields)
+    try:
+        if isinstance(record, Opening):
+            record.k = "llm.decision"
+            decoder: msgspec.json.Decoder[Any] = _OPENING
+        elif isinstance(record, Closing):
+            record.k = "llm.completion"
+            decoder = _CLOSING
+        else:
+            return canonical(_event(record, stamp))
+        record.v = SCHEMA
+        record.n = stamp.n
+        record.log = stamp.log
+        record.t2 = stamp.t2
+        if not record.t:
+            record.t = stamp.t2
+        return _checked(record, decoder)
+    except (ArithmeticError, RuntimeError, TypeError, msgspec.MsgspecError) as error:
+        # Nothing a builder got wrong may end the writer: no JSON, endless nesting, a dict that
+        # changes while it is read.
+        raise RecordError(str(error)) from error
 
 
-def _fields(record: Record) -> dict[str, Any]:
-    if isinstance(record, Opening | Closing):
+def weight(record: Record) -> int:
+    """Bytes of memory that a record may take until it is written; roughly, and no less.
+
+    Strings are not looked at: the client's are cut, the others are names.
+    """
+    if not isinstance(record, Part):
+        return MAX_BYTES
+    try:
+        size = _BASE + _ITEM * len(record.skip)
+        for find in record.find:
+            size += _ITEM + _SPAN * len(find.spans)
+    except (AttributeError, TypeError):
+        return MAX_BYTES  # it will be refused, and must not be here
+    return size
+
+
+_BASE = 4096
+"""A record with 528 characters by the client, four bytes each, and a dozen names."""
+_ITEM = 512
+_SPAN = 128
+"""A tuple, two integers and their places."""
+
+_ENCODER = msgspec.json.Encoder()
+_OPENING = msgspec.json.Decoder(Opening)
+_CLOSING = msgspec.json.Decoder(Closing)
+
+
+def _checked(record: Opening | Closing, decoder: msgspec.json.Decoder[Any]) -> bytes:
+    try:
+        encoded = _ENCODER.encode(record)
+    except UnicodeEncodeError:
         fields: dict[str, Any] = msgspec.to_builtins(record)
-        try:
-            # msgspec does not check on construction; this pass, in C, is the float guard.
-            msgspec.convert(fields, type(record))
-        except msgspec.ValidationError as error:
-            raise RecordError(str(error)) from error
-        return fields
+        msgspec.convert(fields, type(record))
+        return canonical(fields)
+    # msgspec does not check on construction; this is the guard against floats and null.
+    decoder.decode(encoded)
+    return encoded if len(encoded) <= MAX_BYTES else shortened(encoded)
+
+
+def _event(record: Mapping[str, Any], stamp: Stamp) -> dict[str, Any]:
     check(record)
-    if not isinstance(record.get("k"), str):
+    if not isinstance(record, Mapping) or not isinstance(record.get("k"), str):
         raise RecordError("a record names its kind in `k`")
-    fields = dict(record)
-    fields.setdefault("id", new_id())
+    fields = {"id": new_id(), "t": stamp.t2} | dict(record)
+    fields |= {"v": SCHEMA, "n": stamp.n, "log": stamp.log, "t2": stamp.t2}
     return fields

@@ -95,8 +95,7 @@ class Store:
         if not whole:
             self._fd = self._restored(self._fd, self._path, self._kept + len(data))
         self._kept += len(data)
-        for leaf in leaves:
-            self.tree.add(leaf)
+        self.tree.extend(leaves)
         return whole
 
     def roll(self) -> None:

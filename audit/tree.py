@@ -32,12 +32,19 @@ class Frontier:
 
     def add(self, leaf: bytes) -> None:
         """Append one leaf hash; amortised one node hash."""
+        self.extend((leaf,))
+
+    def extend(self, leaves: Iterable[bytes]) -> None:
+        """Append leaf hashes."""
         roots, size = self._roots, self.size
-        while size & 1:
-            leaf = sha256(b"\x01" + roots.pop() + leaf).digest()
-            size >>= 1
-        roots.append(leaf)
-        self.size += 1
+        for leaf in leaves:
+            node, rest = leaf, size
+            while rest & 1:
+                node = sha256(b"\x01" + roots.pop() + node).digest()
+                rest >>= 1
+            roots.append(node)
+            size += 1
+        self.size = size
 
     def root(self) -> bytes:
         """The root over all leaves so far."""

@@ -4,29 +4,36 @@ A batch is whatever arrived during the last sync, so there is no timer and no de
 pace keeps the cost of syncs down when busy.  The event loop is woken once a batch.
 """
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from .clock import Clock
 from .failure import LedgerFailed
 from .inbox import Entry, Inbox, Limits, Missed, Receipt
+from .numbering import Numbering
 from .pace import Pace
+from .record import Closing, Opening
 from .recovery import superseded
 from .store import Store
+
+Outcome = TypeVar("Outcome", Receipt, Exception)
 
 
 class Writer:
     """Takes from an inbox and writes to a store until the inbox is closed."""
 
-    def __init__(self, store: Store, inbox: Inbox, clock: Clock, limits: Limits) -> None:
+    def __init__(
+        self, store: Store, inbox: Inbox, numbering: Numbering, clock: Clock, limits: Limits
+    ) -> None:
         self.trouble = ""
         """Why the newest checkpoint is not on disk; "" if it is."""
         self.unclosed: dict[str, None] = {}
         """Durable decisions without a durable completion."""
         self._store = store
         self._inbox = inbox
+        self._numbering = numbering
         self._clock = clock
         self._limits = limits
         self._pace = Pace(limits.floor_s)
@@ -34,6 +41,7 @@ class Writer:
         self._retried = 0.0
         self._broken: dict[str, Any] | None = None
         self._taken: list[Entry] = []
+        """Neither durable nor refused yet."""
 
     def begin(self, records: Sequence[Mapping[str, Any]]) -> None:
         """Write the first records and a checkpoint, in the caller's thread.
@@ -44,7 +52,7 @@ class Writer:
         """
         for record in records:
             self._inbox.own(record)
-        entries = self._inbox.take()
+        entries = self._numbered(self._inbox.take())
         self._append(entries)
         self._settled(entries)
         self._store.publish()
@@ -57,9 +65,7 @@ class Writer:
                 self.turn()
             self.finish()
         finally:
-            first = self._store.tree.size
-            why = self._inbox.failure or "the log is closed"
-            self._tell_failed(self._inbox.fail(first, self._taken, why))
+            self._fail(self._taken, self._inbox.failure or "the log is closed")
             self._store.close()
 
     def turn(self) -> None:
@@ -89,9 +95,9 @@ class Writer:
             time.sleep(rest_s)
 
     def _commit(self, entries: list[Entry]) -> None:
+        entries = self._numbered(entries)
         if not entries:
             return
-        self._taken = entries
         try:
             whole = self._append(entries)
         except OSError as error:
@@ -101,6 +107,16 @@ class Writer:
         if not whole:
             self._inbox.own(superseded(self._store.segment, self._store.segment_bytes, "restored"))
 
+    def _numbered(self, entries: list[Entry]) -> list[Entry]:
+        """Those that can be written; whoever submitted another is told."""
+        self._taken = entries
+        ready, faulty = self._numbering.number(entries, self._store.tree.size)
+        if faulty:
+            self._taken = ready
+            self._inbox.done([entry for entry, _ in faulty])
+            _call(refuse, [(entry.future, error) for entry, error in faulty if entry.future])
+        return ready
+
     def _append(self, entries: Sequence[Entry]) -> bool:
         self._pace.spend(self._clock.monotonic())
         if self._store.segment_bytes >= self._limits.segment_bytes:
@@ -108,14 +124,22 @@ class Writer:
         return self._store.append([e.line for e in entries], [e.leaf for e in entries])
 
     def _settled(self, entries: list[Entry]) -> None:
+        told: list[Entry] = []
+        receipts: list[tuple[asyncio.Future[Receipt], Receipt]] = []
         for entry in entries:
-            if entry.opens:
-                self.unclosed[entry.opens] = None
-            elif entry.closes:
-                self.unclosed.pop(entry.closes, None)
-        self._inbox.done(entries)
+            record = entry.record
+            if isinstance(record, Opening):
+                self.unclosed[record.id] = None
+            elif isinstance(record, Closing):
+                self.unclosed.pop(record.ref, None)
+            elif record["k"] == "llm.abort":
+                self.unclosed.pop(record["ref"], None)
+            if entry.future is not None:
+                told.append(entry)
+                receipts.append((entry.future, Receipt(entry.n, entry.leaf)))
+        self._inbox.done(told)
         self._taken = []
-        _call(settle, entries)
+        _call(settle, receipts)
 
     def _start_over(self, entries: list[Entry], error: OSError) -> None:
         """The second chance: all that is not acknowledged goes into a new segment."""
@@ -123,16 +147,18 @@ class Writer:
         self._rewrite([], entries)
 
     def _rewrite(self, more: list[dict[str, Any]], entries: list[Entry]) -> None:
-        first = self._store.tree.size
         ahead = [self._broken, *more] if self._broken else more
-        renewed = self._inbox.restart(first, ahead, entries)
+        # What comes first must not be younger than what was taken before the disk failed.
+        t2 = entries[0].t2 if entries else self._clock.wall_us()
+        renewed = self._numbered([*(Entry(record, None, t2) for record in ahead), *entries])
         try:
             self._append(renewed)
         except OSError as error:
             self._abandon(error)
             self._retried = self._clock.monotonic()
-            why = f"the log cannot be written: {error.strerror or 'no reason given'}"
-            self._tell_failed(self._inbox.fail(first, renewed, why))
+            self._fail(
+                renewed, f"the log cannot be written: {error.strerror or 'no reason given'}"
+            )
             return
         self._broken = None
         self._settled(renewed)
@@ -182,9 +208,12 @@ class Writer:
         self._commit(self._inbox.take())
         self._publish()
 
-    def _tell_failed(self, entries: list[Entry]) -> None:
+    def _fail(self, entries: list[Entry], why: str) -> None:
+        told = self._inbox.fail(entries, why)
         self._taken = []
-        _call(partial(refuse, why=self._inbox.failure), entries)
+        for entry in told:
+            self._numbering.disown(entry.record)
+        _call(refuse, [(entry.future, LedgerFailed(why)) for entry in told if entry.future])
 
 
 def aborted(ref: str, why: str) -> dict[str, Any]:
@@ -192,27 +221,29 @@ def aborted(ref: str, why: str) -> dict[str, Any]:
     return {"k": "llm.abort", "ref": ref, "st": "aborted", "why": why}
 
 
-def settle(entries: list[Entry]) -> None:
+def settle(receipts: list[tuple[asyncio.Future[Receipt], Receipt]]) -> None:
     """Tell whoever still waits that the records are durable; runs in the event loop."""
-    for entry in entries:
-        if entry.future and not entry.future.done():
-            entry.future.set_result(Receipt(entry.n, entry.leaf))
+    for future, receipt in receipts:
+        if not future.done():
+            future.set_result(receipt)
 
 
-def refuse(entries: list[Entry], why: str) -> None:
+def refuse(faults: list[tuple[asyncio.Future[Receipt], Exception]]) -> None:
     """Tell whoever still waits that the records are not durable; runs in the event loop."""
-    for entry in entries:
-        if entry.future and not entry.future.done():
-            entry.future.set_exception(LedgerFailed(why))
-            entry.future.exception()  # a caller that never looks is no reason to complain
+    for future, fault in faults:
+        if not future.done():
+            future.set_exception(fault)
+            future.exception()  # a caller that never looks is no reason to complain
 
 
-def _call(tell: Callable[[list[Entry]], None], entries: list[Entry]) -> None:
+def _call(
+    tell: Callable[[list[tuple[asyncio.Future[Receipt], Outcome]]], None],
+    outcomes: list[tuple[asyncio.Future[Receipt], Outcome]],
+) -> None:
     """Run `tell` in the loop of those who wait, if there are any: one wake-up for all."""
-    waiting = [entry for entry in entries if entry.future]
-    if not waiting or waiting[0].future is None:
+    if not outcomes:
         return
     try:
-        waiting[0].future.get_loop().call_soon_threadsafe(tell, waiting)
+        outcomes[0][0].get_loop().call_soon_threadsafe(tell, outcomes)
     except RuntimeError:
         return  # the loop has ended, and with it everybody who waited

@@ -45,7 +45,10 @@ class Recorder:
         return self._submit(closing(x))
 
     async def closed(self, x: Exchange) -> None:
-        """Make the closing record durable, and with it, as the log is in order, the opening."""
+        """Make the closing record durable, and with it the opening.
+
+        The log is in order, and takes no closing record of an opening that it did not take.
+        """
         await self._durable(x, self.close(x))
 
     def abandon(self, x: Exchange) -> None:
@@ -63,14 +66,14 @@ class Recorder:
     def _submit(self, record: Opening | Closing) -> asyncio.Future[Receipt]:
         try:
             return self._ledger.submit(record)
-        except (LedgerFailed, RecordError) as error:
+        except LedgerFailed as error:
             raise _failed() from error
 
     async def _durable(self, x: Exchange, future: asyncio.Future[Receipt]) -> None:
         start = monotonic()
         try:
             await future  # a client that leaves cancels the wait, not the record
-        except LedgerFailed as error:
+        except (LedgerFailed, RecordError) as error:
             raise _failed() from error
         finally:
             now = monotonic()

@@ -2,13 +2,12 @@ import asyncio
 import threading
 from collections.abc import Iterator
 
-import orjson
 import pytest
 from tests.audit.logs import SetClock, closing, opening
 
-from tidegate.audit import LedgerBusy, LedgerFailed, Limits, RecordError
-from tidegate.audit.frame import record_of, unframed
+from tidegate.audit import Closing, Find, LedgerBusy, LedgerFailed, Limits, Record
 from tidegate.audit.inbox import Entry, Inbox, Receipt
+from tidegate.audit.record import weight
 
 
 @pytest.fixture
@@ -24,39 +23,28 @@ def future(loop: asyncio.AbstractEventLoop) -> asyncio.Future[Receipt]:
 
 
 def new_inbox(**limits: int) -> Inbox:
-    return Inbox("0123456789ab", 5, SetClock(), Limits(**limits))
+    return Inbox(SetClock(), Limits(**limits))
 
 
-def numbers(entries: list[Entry]) -> list[int]:
-    for entry in entries:
-        assert unframed(entry.line) == entry.leaf
-        assert orjson.loads(record_of(entry.line))["n"] == entry.n
-    return [entry.n for entry in entries]
-
-
-def test_records_are_numbered_in_order_of_arrival(future: asyncio.Future[Receipt]) -> None:
-    inbox = new_inbox()
-    asked = opening()
-    inbox.put(asked, future)
-    inbox.put(closing(asked.id), future)
-    inbox.own({"k": "llm.abort", "ref": "x"})
+def test_records_wait_in_order_of_arrival_with_their_time(
+    future: asyncio.Future[Receipt],
+) -> None:
+    clock = SetClock()
+    inbox = Inbox(clock, Limits())
+    records: list[Record] = [opening(), closing("r")]
+    for record in records:
+        inbox.put(record, future)
+        clock.advance(1)
+    inbox.own({"k": "log.open"})
     entries = inbox.take()
 
-    assert numbers(entries) == [5, 6, 7]
-    assert [(e.opens, e.closes) for e in entries] == [(asked.id, ""), ("", asked.id), ("", "x")]
+    assert [*records, {"k": "log.open"}] == [entry.record for entry in entries]
+    assert [future, future, None] == [entry.future for entry in entries]
+    assert [e.t2 - SetClock().now_us for e in entries] == [0, 1_000_000, 2_000_000]
     assert inbox.take() == []
 
 
-def test_a_faulty_record_takes_no_number(future: asyncio.Future[Receipt]) -> None:
-    inbox = new_inbox()
-    with pytest.raises(RecordError):
-        inbox.put({"k": "x", "f": 1.5}, future)
-    inbox.put(opening(), future)
-
-    assert numbers(inbox.take()) == [5]
-
-
-@pytest.mark.parametrize("limits", [{"records": 2}, {"bytes": 400}])
+@pytest.mark.parametrize("limits", [{"records": 2}, {"bytes": weight(opening()) + 1}])
 def test_too_much_is_refused_until_there_is_room(
     future: asyncio.Future[Receipt], limits: dict[str, int]
 ) -> None:
@@ -69,7 +57,17 @@ def test_too_much_is_refused_until_there_is_room(
     inbox.done(taken)
     inbox.put(opening(), future)
 
-    assert numbers(inbox.take()) == [7]
+    assert len(inbox.take()) == 1
+
+
+def test_a_record_with_many_findings_takes_more_room(future: asyncio.Future[Receipt]) -> None:
+    inbox = new_inbox(bytes=64 << 10)
+    large = opening()
+    large.find = [Find(det="pii", verdict="hit", spans=[(0, 1)] * 16)] * 48
+    inbox.put(large, future)
+
+    with pytest.raises(LedgerBusy):
+        inbox.put(opening(), future)
 
 
 def test_a_completion_finds_room_where_a_decision_does_not(
@@ -87,7 +85,7 @@ def test_the_log_itself_is_never_refused() -> None:
     inbox = new_inbox(records=0)
     inbox.own({"k": "log.open"})
 
-    assert numbers(inbox.take()) == [5]
+    assert len(inbox.take()) == 1
 
 
 def test_waiting_ends_at_once_if_there_is_something() -> None:
@@ -113,29 +111,12 @@ def test_waiting_ends_when_something_comes(future: asyncio.Future[Receipt]) -> N
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
-    for _ in range(2000):
-        inbox.put(opening(), future)
+    refs = [f"r-{i}" for i in range(2000)]
+    for ref in refs:
+        inbox.put(closing(ref), future)
     thread.join(30)
 
-    assert [*range(5, 2005)] == numbers(taken)
-
-
-def test_restarting_numbers_everything_anew(future: asyncio.Future[Receipt]) -> None:
-    inbox = new_inbox()
-    inbox.put(opening("a"), future)
-    taken = inbox.take()
-    inbox.put(opening("b"), future)
-    renewed = inbox.restart(3, [{"k": "log.recovered"}], taken)
-    inbox.done(renewed)
-    inbox.put(opening("c"), future)
-
-    assert numbers(renewed) == [3, 4, 5]
-    assert numbers(inbox.take()) == [6]
-    assert [orjson.loads(record_of(e.line))["k"] for e in renewed] == [
-        "log.recovered",
-        "llm.decision",
-        "llm.decision",
-    ]
+    assert refs == [entry.record.ref for entry in taken if isinstance(entry.record, Closing)]
 
 
 def test_failing_refuses_what_waits_and_what_comes(future: asyncio.Future[Receipt]) -> None:
@@ -144,14 +125,14 @@ def test_failing_refuses_what_waits_and_what_comes(future: asyncio.Future[Receip
     inbox.own({"k": "log.recovered"})
     taken = inbox.take()
     inbox.put(closing("r-2"), future)
-    told = inbox.fail(5, taken, "the disk is full")
+    told = inbox.fail(taken, "the disk is full")
     with pytest.raises(LedgerFailed, match="the disk is full"):
         inbox.put(closing("r-3"), future)
     with pytest.raises(LedgerFailed):
         inbox.put(opening(), future)
     missed = inbox.forget_missed()
 
-    assert [entry.closes for entry in told] == ["r-1", "r-2"]
+    assert len(told) == 2
     assert (missed.count, list(missed.refs)) == (4, ["r-1", "r-2", "r-3"])
     assert missed.since == missed.until == SetClock().now_us
 
@@ -160,13 +141,13 @@ def test_failing_with_nobody_waiting_misses_nothing() -> None:
     inbox = new_inbox()
     inbox.own({"k": "log.recovered"})
 
-    assert inbox.fail(5, [], "why") == []
+    assert inbox.fail([], "why") == []
     assert inbox.forget_missed().count == 0
 
 
 def test_what_could_not_be_put_on_record_is_remembered(future: asyncio.Future[Receipt]) -> None:
     inbox = new_inbox()
-    inbox.fail(5, [], "why")
+    inbox.fail([], "why")
     for ref in ("a", "b"):
         with pytest.raises(LedgerFailed):
             inbox.put(closing(ref), future)
@@ -178,7 +159,7 @@ def test_what_could_not_be_put_on_record_is_remembered(future: asyncio.Future[Re
 
 def test_what_is_remembered_is_bounded(future: asyncio.Future[Receipt]) -> None:
     inbox = new_inbox(records=3)
-    inbox.fail(5, [], "why")
+    inbox.fail([], "why")
     for i in range(10):
         with pytest.raises(LedgerFailed):
             inbox.put(closing(f"r-{i}"), future)
@@ -187,16 +168,28 @@ def test_what_is_remembered_is_bounded(future: asyncio.Future[Receipt]) -> None:
     assert (missed.count, len(missed.refs)) == (10, 3)
 
 
-def test_a_recovered_inbox_takes_records_from_where_it_is(
+def test_a_recovered_inbox_takes_records(
     future: asyncio.Future[Receipt],
 ) -> None:
     inbox = new_inbox()
     inbox.put(opening(), future)
-    inbox.fail(5, inbox.take(), "why")
+    inbox.fail(inbox.take(), "why")
     inbox.recovered()
     inbox.put(opening(), future)
 
-    assert numbers(inbox.take()) == [5]
+    assert len(inbox.take()) == 1
+
+
+def test_closing_ends_the_waiting() -> None:
+    inbox = new_inbox()
+    thread = threading.Thread(target=inbox.wait, args=(10,), daemon=True)
+    thread.start()
+    while not inbox._idle:
+        pass
+    inbox.close()
+    thread.join(5)
+
+    assert not thread.is_alive()
 
 
 def test_a_closed_inbox_takes_nothing(future: asyncio.Future[Receipt]) -> None:

@@ -123,9 +123,10 @@ def test_times_come_from_the_clock(tmp_path: Path) -> None:
 def test_a_faulty_record_is_its_callers_error(tmp_path: Path) -> None:
     async def run() -> None:
         ledger = Ledger.open(tmp_path, origin=ORIGIN)
-        with pytest.raises(RecordError):
-            ledger.submit({"k": "x", "score": 0.5})
+        faulty = ledger.submit({"k": "x", "score": 0.5})
         await ledger.append({"k": "admin.reload"})
+        with pytest.raises(RecordError):
+            await faulty
         await ledger.close()
 
     asyncio.run(run())

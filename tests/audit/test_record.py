@@ -1,4 +1,5 @@
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -21,7 +22,7 @@ from tidegate.audit import (
     Use,
     new_id,
 )
-from tidegate.audit.record import Stamp, encode
+from tidegate.audit.record import Part, Stamp, encode, weight
 
 STAMP = Stamp(7, "0123456789ab", 1_800_000_000_000_000)
 
@@ -186,6 +187,58 @@ def test_lone_surrogates_of_a_client_do_not_keep_a_request_off_the_record() -> N
     fields = loads(encode(record, STAMP))
 
     assert (fields["req"]["ua"], fields["mend"]) == ("x\ufffd", 1)
+
+
+def parts(kind: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:
+    for below in kind.__subclasses__():
+        yield below
+        yield from parts(below)
+
+
+@pytest.mark.parametrize("part", [*parts(Part)])
+def test_fields_stand_in_the_order_in_which_they_are_written(part: type[msgspec.Struct]) -> None:
+    names = part.__struct_encode_fields__
+
+    assert sorted(names) == list(names)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        5,
+        Find(det="pii", verdict="pass"),
+        Closing(ref="r", code=200, st="complete", err=cast("Any", object())),
+        Closing(ref="r", code=2**70, st="complete"),
+        Opening(req=Request(id="r"), act="a", find=cast("Any", None)),
+        Opening(req=Request(id="r"), act="a", find=cast("Any", [5])),
+        Opening(req=Request(id="r"), act="a", who=cast("Any", {"tenant": "t", "more": 1.5})),
+        Opening(req=Request(id="r", ua="\udc80"), act="a", t=cast("Any", 1.5)),
+        {"k": "llm.abort"} | {"a": [*range(10_000)]} | {"f": 0.5},
+    ],
+)
+def test_whatever_is_wrong_is_a_record_error_and_has_a_weight(record: Any) -> None:
+    with pytest.raises(RecordError):
+        encode(record, STAMP)
+    assert weight(record) > 0
+
+
+def test_a_long_record_is_shortened() -> None:
+    finds = [Find(det="pii", verdict="hit", spans=[(0, 1)] * 500)] * 48
+    encoded = encode(Opening(req=Request(id="r"), act="allow", find=finds), STAMP)
+
+    assert len(encoded) <= 32_768
+    assert loads(encoded)["trunc"] == 48
+
+
+def test_the_weight_follows_what_a_client_can_make_many_of() -> None:
+    plain = Opening(req=Request(id="r"), act="allow")
+    skips = [Skip(where="*")] * 48
+    finds = [Find(det="pii", verdict="hit", spans=[(0, 1)] * 16)] * 48
+    full = Opening(req=Request(id="r"), act="allow", find=finds, skip=skips)
+
+    assert weight(plain) * 8192 <= 64 << 20
+    assert weight(full) - weight(plain) == 48 * (512 + 512 + 16 * 128)
+    assert weight({"k": "admin.reload"}) == 32_768
 
 
 def test_structs_keep_unset_parts_unset() -> None:

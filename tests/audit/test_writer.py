@@ -16,8 +16,9 @@ from tests.audit.logs import (
     segments,
 )
 
-from tidegate.audit import LedgerFailed, Limits, verify
+from tidegate.audit import LedgerFailed, Limits, RecordError, verify
 from tidegate.audit.inbox import Inbox, Receipt
+from tidegate.audit.numbering import Numbering
 from tidegate.audit.report import Fault
 from tidegate.audit.store import Store
 from tidegate.audit.writer import Writer
@@ -31,9 +32,10 @@ class Bench:
         self.files = FaultyFiles()
         self.clock = SetClock()
         limits = limits or Limits()
-        self.store, found, log = Store.open(directory, self.files, ORIGIN, self.clock.wall_us())
-        self.inbox = Inbox(log, found.tree.size, self.clock, limits)
-        self.writer = Writer(self.store, self.inbox, self.clock, limits)
+        self.store, _, log = Store.open(directory, self.files, ORIGIN, self.clock.wall_us())
+        self.inbox = Inbox(self.clock, limits)
+        numbering = Numbering(log, limits.records)
+        self.writer = Writer(self.store, self.inbox, numbering, self.clock, limits)
         genesis = {"k": "log.genesis", "origin": ORIGIN, "vkey": self.store.vkey}
         self.writer.begin([genesis, {"k": "log.open"}])
 
@@ -87,6 +89,66 @@ def test_a_cancelled_wait_leaves_the_record(tmp_path: Path) -> None:
 
     drive(story, tmp_path)
     assert [r["req"]["id"] for r in records_of(tmp_path)[2:]] == ["gone", "stays"]
+
+
+def test_a_faulty_record_fails_alone(tmp_path: Path) -> None:
+    async def story(bench: Bench) -> None:
+        before, after = opening("a"), opening("b")
+        futures = [bench.submit(record) for record in (before, {"k": "x", "f": 1.5}, after)]
+        bench.turn()
+
+        with pytest.raises(RecordError):
+            await futures[1]
+        assert ((await futures[0]).n, (await futures[2]).n) == (2, 3)
+
+    drive(story, tmp_path, records=3).end()
+    assert verify(tmp_path).exit_code == 0
+
+
+def test_faulty_records_only_are_no_batch(tmp_path: Path) -> None:
+    async def story(bench: Bench) -> None:
+        for _ in range(10):
+            future = bench.submit({"k": 5})
+            bench.files.calls.clear()
+            bench.turn()
+
+            with pytest.raises(RecordError):
+                await future
+            assert bench.files.calls == []
+
+    drive(story, tmp_path, records=1).end()
+
+
+def test_a_decision_lost_with_the_disk_has_no_completion(tmp_path: Path) -> None:
+    async def story(bench: Bench) -> None:
+        asked = opening()
+        bench.files.room = 0
+        bench.submit(asked)
+        bench.turn()
+        bench.files.room = -1
+        bench.turn(1)
+        late = bench.submit(closing(asked.id))
+        bench.turn()
+
+        with pytest.raises(RecordError):
+            await late
+
+    drive(story, tmp_path).end()
+    assert verify(tmp_path).exit_code == 0
+
+
+def test_times_never_run_backwards_in_the_log(tmp_path: Path) -> None:
+    async def story(bench: Bench) -> None:
+        for operation in ("write", "sync"):
+            bench.files.fail(operation)
+            future = bench.submit(opening())
+            bench.turn(1)
+            await future
+
+    drive(story, tmp_path).end()
+    times = [record["t2"] for record in records_of(tmp_path)]
+
+    assert sorted(times) == times
 
 
 @pytest.mark.parametrize("operation", ["write", "sync"])

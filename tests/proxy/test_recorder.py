@@ -114,7 +114,23 @@ async def test_a_record_that_cannot_be_written_down_is_refused(tmp_path: Path) -
     ledger = open_log(tmp_path)
     recorder, x = Recorder(ledger), exchange()
     x.timeline.received = 2**70
-
+    recorder.open(x)
     with pytest.raises(AuditFailed):
-        recorder.open(x)
+        await recorder.opened(x)
+    recorder.abandon(x)
     await ledger.close()
+
+    assert kinds(tmp_path, x) == []
+
+
+async def test_no_ending_is_recorded_without_its_decision(tmp_path: Path) -> None:
+    ledger = open_log(tmp_path)
+    recorder, x = Recorder(ledger), exchange()
+    x.timeline.received = 2**70
+    recorder.open(x)
+    x.timeline.received = 0
+    with pytest.raises(AuditFailed):
+        await recorder.closed(x)
+    await ledger.close()
+
+    assert kinds(tmp_path, x) == []
