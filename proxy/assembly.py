@@ -36,6 +36,7 @@ from .config.load import read
 from .engines import Engine, Pool
 from .engines.health import Probe
 from .engines.upstream import Patience
+from .inspect import Patterned
 from .routes import Output, Route, Router
 
 DETECTORS = ("pii", "secrets", "injection")
@@ -161,12 +162,12 @@ def build_output(policy: Policy, found: Sequence[Detector]) -> Output:
     patterns = [pattern for detector in found for pattern in _patterns(detector)]
     held = Scanner([p for p in patterns if p.kind in acts])
     followed = Scanner([p for p in patterns if p.kind in speaks - acts])
-    return Output(held, followed, tuple(sorted(speaks - held.kinds - followed.kinds)))
+    either = Scanner(held.patterns + followed.patterns)
+    return Output(held, followed, either, tuple(sorted(speaks - either.kinds)))
 
 
 def _patterns(detector: Detector) -> Sequence[Pattern]:
-    scanner = getattr(detector, "scanner", None)
-    return scanner.patterns if isinstance(scanner, Scanner) else ()
+    return detector.scanner.patterns if isinstance(detector, Patterned) else ()
 
 
 def _engine(name: str, engine: EngineConfig, pool: PoolConfig) -> Engine:

@@ -14,6 +14,7 @@ from .engines.upstream import EngineAnswer
 from .errors import BadRequest, EngineFailed, ProxyError
 from .exchange import Exchange, monotonic
 from .reply import Reply
+from .responses import EVENTS
 from .routes import Route
 from .screening import Screening
 from .stream.screen import StreamScreen
@@ -21,7 +22,6 @@ from .usage import estimated
 from .world import World
 
 JSON = "application/json"
-EVENTS = "text/event-stream"
 OK = 200
 
 _log = structlog.get_logger(__name__)

@@ -14,7 +14,7 @@ from .coding import CODINGS, decompressed, too_large
 from .config import Limits
 from .errors import BadRequest
 from .exchange import Exchange, monotonic
-from .whole import SOFTWARE, Whole
+from .responses import Chunked, Whole
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _LARGE = 64 << 10
@@ -30,7 +30,7 @@ class Reply:
         self._request = request
         self._x = x
         self._limits = limits
-        self._stream: web.StreamResponse | None = None
+        self._stream: Chunked | None = None
         self._staged = b""
         self._content_type = ""
         self.path = request.rel_url.raw_path
@@ -159,11 +159,7 @@ class Reply:
 
     async def start(self, content_type: str) -> None:
         """Send the head of a stream."""
-        stream = web.StreamResponse(headers=self._headers(content_type))
-        if self._request.version >= HttpVersion11:
-            stream.enable_chunked_encoding()
-        else:  # the end of the connection is the end of the answer
-            stream.force_close()
+        stream = Chunked(content_type, self._x.id)
         await stream.prepare(self._request)
         self._stream = stream
 
@@ -180,8 +176,6 @@ class Reply:
         if not self._x.timeline.answered:
             self._x.timeline.answered = monotonic()
         self._x.bytes_out += len(data)
-        if self._request.transport is None:
-            raise ConnectionResetError("the client left")
         await self._stream.write(data)
 
     async def finish(self) -> None:
@@ -200,10 +194,3 @@ class Reply:
         x.timeline.answered = x.timeline.answered or monotonic()
         x.bytes_out = len(self._staged)
         return Whole(self._staged, self._content_type, x.id)
-
-    def _headers(self, content_type: str) -> dict[str, str]:
-        headers = {"Content-Type": content_type, "X-Request-Id": self._x.id, "Server": SOFTWARE}
-        if content_type == "text/event-stream":
-            headers["Cache-Control"] = "no-cache"
-            headers["X-Accel-Buffering"] = "no"  # asks an nginx in front not to hold tokens back
-        return headers

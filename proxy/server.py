@@ -25,7 +25,7 @@ from .exchange import Exchange, timeline
 from .facts import measurement
 from .pipeline import carry
 from .reply import Reply
-from .whole import SOFTWARE
+from .responses import SOFTWARE
 from .world import World
 
 _log = structlog.get_logger(__name__)
@@ -88,21 +88,27 @@ class Server(web.Server):
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         world = self._world()
         x = _exchange(request, request.headers, world)
-        reply = Reply(request, x, world.limits)
+        try:
+            return await self._answer(x, world, Reply(request, x, world.limits))
+        except ConnectionError:  # the client left: aiohttp would log that as a fault of ours
+            request.protocol.force_close()
+            return web.Response()
+        finally:
+            _settled(x, world)
+
+    async def _answer(self, x: Exchange, world: World, reply: Reply) -> web.StreamResponse:
         try:
             await carry(x, world, reply)
             return reply.response()
         except ProxyError as error:
             return await _tell(error, x, world, reply)
+        except ConnectionError:
+            raise
         except Exception as error:
             # The message of a foreign error may quote what it choked on: only its type is told.
             _log.error("request.broke", request_id=x.id, error=type(error).__name__)
-            if isinstance(error, ConnectionError):
-                raise
             fault = ProxyError("internal_error", "the proxy failed; its log has the request id")
             return await _tell(fault, x, world, reply)
-        finally:
-            _settled(x, world)
 
     async def malformed(self, request: web.BaseRequest, error: BadRequest) -> web.StreamResponse:
         """Record and answer what was no HTTP request."""
@@ -168,8 +174,18 @@ class _Connection(web.RequestHandler):
         if waiter is not None and not waiter.done():  # no request has come whole, none is running
             if self._head_timer is None and data:
                 self._await_head()
-        elif self._head_timer is not None:
+            return
+        if self._head_timer is not None:
             self._stop_head_timer()
+        if self._messages and isinstance(self._messages[-1][0], _ErrInfo):
+            self._break_off()
+
+    def _break_off(self) -> None:
+        """Tell whoever reads a body that its framing is broken; else it waits for its timeout."""
+        current = self._current_request
+        if current is not None and not current.content.is_eof():
+            self._lingering_time = 0.0  # there is no rest to be read
+            current.content.set_exception(web.RequestPayloadError())
 
     def _await_head(self) -> None:
         self._head_timer = self._loop.call_later(self._limits.header_timeout, self._head_late)

@@ -43,8 +43,8 @@ class Usage(msgspec.Struct):
     completion_tokens: int = -1
 
 
-class StreamEvent(NamedTuple):
-    """One event of a stream, read."""
+class StreamEvent(msgspec.Struct, frozen=True):
+    """One event of a stream, read.  A Struct because one is made for each token."""
 
     parts: Sequence[tuple[Channel, str]] = ()
     finished: Sequence[tuple[int, str]] = ()

@@ -9,9 +9,9 @@ Failures and blocks are states, not exceptions: what was decided before them sti
 """
 
 from collections import deque
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from ..dialects.base import Channel, Dialect, StreamEvent, Usage
+from ..dialects.base import Channel, Dialect, Usage
 from ..errors import EngineFailed
 from .holdback import Edit, HoldBack, Release, edited
 from .sse import EventReader
@@ -51,17 +51,18 @@ class _Track:
         """Where a blocked finding begins; nothing from there on goes out."""
 
 
-class _Item:
-    """One event in the queue, with the stretch of each channel that it carries."""
+class _Part(NamedTuple):
+    """The stretch [at, end) of a channel that an event carries."""
 
-    __slots__ = ("data", "parts", "raw")
+    track: _Track
+    at: int
+    end: int
+    text: str
+    channel: Channel
 
-    def __init__(
-        self, raw: bytes, data: bytes, parts: list[tuple[Channel, _Track, int, str]]
-    ) -> None:
-        self.raw = raw
-        self.data = data
-        self.parts = parts
+
+_Item = tuple[bytes, bytes, list[_Part]]
+"""An event in the queue: the bytes it came as, its data, and what it carries."""
 
 
 class StreamScreen:
@@ -76,6 +77,7 @@ class StreamScreen:
         names: tuple[str, str] | None = None,
     ) -> None:
         self._dialect = dialect
+        self._read = dialect.event
         self._screening = screening
         self._wants_usage = wants_usage
         self._names = names
@@ -85,6 +87,7 @@ class StreamScreen:
         self._tracks: dict[Channel, _Track] = {}
         self._sample = b""
         self._unfinished: set[int] = set()
+        self._untouched = True
         self.last = b""
         """The dialect's end marker, once it has come; after a block, the end that tells of it."""
         self.failure: EngineFailed | None = None
@@ -93,7 +96,6 @@ class StreamScreen:
         self.finish_reasons: list[str] = []
         self.text_events = 0
         """Events that carried text so far: the clock of first and next tokens."""
-        self.text_length = 0
         self.held_max = 0
         """The most UTF-8 bytes of text that waited after any read."""
         self.held_total = 0
@@ -104,13 +106,15 @@ class StreamScreen:
         """Whether nothing more of the engine is wanted."""
         return self.blocked or self.failure is not None or bool(self.last)
 
+    @property
+    def text_length(self) -> int:
+        """Characters of text that have come."""
+        return sum(track.total for track in self._tracks.values())
+
     def feed(self, data: bytes) -> bytes:
         """Take bytes of the engine; what of the stream may go to the client now."""
         try:
-            for raw, body in self._reader.feed(data):
-                self._take(raw, body)
-                if self.over:
-                    break
+            self._take_all(data)
         except EngineFailed as failure:
             self.failure = failure
         if not self.over:
@@ -139,35 +143,44 @@ class StreamScreen:
         """The engine is gone: everything held is due, as far as it came."""
         return self._flush()
 
-    def _take(self, raw: bytes, body: bytes | None) -> None:
-        if body is None:
-            self._enqueue(_Item(raw, b"", []))
-            return
-        event = self._dialect.event(body)
+    def _take_all(self, data: bytes) -> None:
+        self._queued += len(data)
+        if self._queued > MOST_QUEUED:
+            raise EngineFailed("bad_stream", "the engine sends events but no text that ends")
+        for raw, body in self._reader.feed(data):
+            if body is None:
+                self._queue.append((raw, b"", []))
+            elif self._take(raw, body):
+                break
+
+    def _take(self, raw: bytes, body: bytes) -> bool:
+        """Put an event into the queue, and its texts into their channels; whether it ends all."""
+        event = self._read(body)
         if event.last:
             self.last = raw
-        elif event.error is not None:
+            return True
+        if event.error is not None:
             self.failure = EngineFailed("engine_error", event.error)
-        else:
-            self.usage = event.usage or self.usage
-            if not event.usage_only or self._wants_usage:
-                self._keep(raw, body, event)
-
-    def _keep(self, raw: bytes, body: bytes, event: StreamEvent) -> None:
-        """Put an event into the queue, and its texts into their channels."""
-        parts = []
-        for channel, text in event.parts:
-            track = self._tracks.get(channel) or self._new_track(channel)
-            parts.append((channel, track, track.total, text))
-            track.total += len(text)
-            track.pending.append(text)
-            self.text_length += len(text)
+            return True
+        if event.usage is not None:
+            self.usage = event.usage
+            if event.usage_only and not self._wants_usage:
+                return False
+        parts = [self._part(channel, text) for channel, text in event.parts]
         if parts:
             self.text_events += 1
         self._sample = self._sample or body
-        self._enqueue(_Item(raw, body, parts))
+        self._queue.append((raw, body, parts))
         for choice, reason in event.finished:
             self._finish_choice(choice, reason)
+        return self.blocked
+
+    def _part(self, channel: Channel, text: str) -> _Part:
+        track = self._tracks.get(channel) or self._new_track(channel)
+        at = track.total
+        track.total = end = at + len(text)
+        track.pending.append(text)
+        return _Part(track, at, end, text, channel)
 
     def _new_track(self, channel: Channel) -> _Track:
         if len(self._tracks) >= MOST_CHANNELS:
@@ -177,12 +190,6 @@ class StreamScreen:
         )
         self._unfinished.add(channel.choice)
         return track
-
-    def _enqueue(self, item: _Item) -> None:
-        self._queued += len(item.raw)
-        if self._queued > MOST_QUEUED:
-            raise EngineFailed("bad_stream", "the engine sends events but no text that ends")
-        self._queue.append(item)
 
     def _finish_choice(self, choice: int, reason: str) -> None:
         if len(self.finish_reasons) < MOST_CHANNELS:
@@ -218,7 +225,9 @@ class StreamScreen:
         track.decided = release.upto
         if release.edits:
             track.edits += release.edits
+            self._untouched = False
         if release.stop >= 0:
+            self._untouched = False
             track.stop = release.stop if track.stop < 0 else track.stop
             self.blocked = True
 
@@ -232,24 +241,18 @@ class StreamScreen:
             self.held_max = max(self.held_max, held)
 
     def _drain(self) -> bytes:
-        out: list[bytes] = []
+        """The bytes of all events at the head of the queue that are decided."""
         queue = self._queue
-        while queue:
-            item = queue[0]
-            if any(at + len(text) > track.decided for _, track, at, text in item.parts):
-                break
-            queue.popleft()
-            self._queued -= len(item.raw)
-            try:
-                out.append(self._render(item))
-            except (
-                EngineFailed
-            ) as failure:  # read as far as its texts, but no more
-                self.failure = failure
-                queue.clear()
-            if self.blocked and _reaches_stop(item):
-                queue.clear()
-        return out[0] if len(out) == 1 else b"".join(out)
+        out: list[bytes] = []
+        while queue and _decided(queue[0][2]):
+            item = queue.popleft()
+            out.append(item[0] if self._untouched else self._render(item))
+        raw = b"".join(out)
+        if not queue:
+            self._queued = 0
+        if not self._wants_usage:
+            raw = self._dialect.without_usage(raw)
+        return self._dialect.renamed(raw, self._names) if self._names else raw
 
     def _flush(self) -> bytes:
         for track in self._tracks.values():
@@ -263,20 +266,25 @@ class StreamScreen:
         return out
 
     def _render(self, item: _Item) -> bytes:
+        """An event with the edits that touch it; after the one that reaches a stop, no more."""
+        raw, data, parts = item
         texts = {}
-        for channel, track, at, text in item.parts:
+        for track, at, end, text, channel in parts:
             shown = text
-            if 0 <= track.stop < at + len(text):
+            if 0 <= track.stop < end:
                 shown = text[: max(0, track.stop - at)]
+                self._queue.clear()
             if track.edits:
                 shown = edited(shown, track.edits, at)
-                track.edits = [e for e in track.edits if e.end > at + len(text)]
+                track.edits = [e for e in track.edits if e.end > end]
             if shown != text:
                 texts[channel] = shown
-        raw = self._dialect.edit_event(item.data, texts) if texts else item.raw
-        if not self._wants_usage:
-            raw = self._dialect.without_usage(raw)
-        return self._dialect.renamed(raw, self._names) if self._names else raw
+        try:
+            return self._dialect.edit_event(data, texts) if texts else raw
+        except EngineFailed as failure:  # read as far as its texts, but no more
+            self.failure = failure
+            self._queue.clear()
+            return b""
 
     def _block_events(self) -> bytes:
         self.finish_reasons = ["content_filter"]
@@ -286,5 +294,5 @@ class StreamScreen:
         return self._dialect.renamed(ends, self._names) if self._names else ends
 
 
-def _reaches_stop(item: _Item) -> bool:
-    return any(0 <= track.stop < at + len(text) for _, track, at, text in item.parts)
+def _decided(parts: list[_Part]) -> bool:
+    return all(part.end <= part.track.decided for part in parts)

@@ -25,4 +25,4 @@ def test_counts_an_engine_does_not_give_are_negative() -> None:
 
 
 def test_an_event_says_nothing_but_what_is_given() -> None:
-    assert StreamEvent() == ((), (), None, False, None, False)
+    assert StreamEvent() == StreamEvent((), (), None, usage_only=False, error=None, last=False)
