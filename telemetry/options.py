@@ -32,7 +32,7 @@ class TelemetryOptions:
     trust_callers: bool = True
     """Whether a caller's traceparent is followed; if not, it is kept as a span link."""
     max_queue: int = 2048
-    max_batch: int = 256
+    max_batch: int = 512
     export_interval: float = 1.0
     """Seconds."""
     insecure: bool | None = None

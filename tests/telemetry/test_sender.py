@@ -66,6 +66,18 @@ def test_a_full_batch_is_sent_at_once() -> None:
     assert exporter.ended.is_set()
 
 
+def test_a_batch_ends_before_it_is_too_large_for_a_collector() -> None:
+    exporter = Scripted()
+    case = Case(exporter, Limits(max_queue=9, max_batch=9, interval=60))
+    part = b"x" * (1 << 20)
+    for _ in range(5):
+        case.sender.offer(part)
+    case.sender.close(PATIENCE)
+
+    assert [requests for _, requests in exporter.sent] == [2, 2, 1]
+    assert case.lost == Counter()
+
+
 def test_a_batch_that_is_not_full_is_sent_after_the_interval() -> None:
     exporter = Scripted()
     case = Case(exporter, SOON)
