@@ -57,6 +57,10 @@ class Ids:
         """16 hex digits, never all zero."""
         return f"{self._bits(64) or 1:016x}"
 
+    def span_bytes(self) -> bytes:
+        """Eight bytes, never all zero: a span id in wire form."""
+        return (self._bits(64) or 1).to_bytes(8)
+
 
 @dataclass(frozen=True, slots=True)
 class Parent:

@@ -8,8 +8,8 @@ Invariant: an instrument never holds more than SERIES_MAX label sets; what comes
 under "_OTHER" in every label, so that nothing a caller sends can grow the process or the scrape.
 """
 
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from prometheus_client import CollectorRegistry
@@ -37,14 +37,29 @@ class Slots:
         self.counts[bisect_left(self.bounds, value)] += 1
         self.total += value
 
-    def observe_all(self, values: Iterable[float]) -> None:
-        """Count many values."""
+    def observe_sorted(self, values: Sequence[int]) -> None:
+        """Count many ascending values, at the cost of one search a bucket that they reach."""
+        if not values:
+            return
         bounds, counts = self.bounds, self.counts
-        total: float = 0
-        for value in values:
-            counts[bisect_left(bounds, value)] += 1
-            total += value
-        self.total += total
+        bucket, last = bisect_left(bounds, values[0]), bisect_left(bounds, values[-1])
+        done = 0
+        while bucket < last:
+            reached = bisect_right(values, bounds[bucket], done)
+            counts[bucket] += reached - done
+            done = reached
+            bucket += 1
+        counts[last] += len(values) - done
+        self.total += sum(values)
+
+
+class Cell:
+    """One label set of a counter."""
+
+    __slots__ = ("value",)
+
+    def __init__(self) -> None:
+        self.value = 0
 
 
 class Histogram(Collector):
@@ -89,23 +104,20 @@ class Counter(Collector):
 
     def __init__(self, metric: Metric, registry: CollectorRegistry) -> None:
         self._metric = metric
-        self._series: dict[tuple[str, ...], int] = {}
+        self._series: dict[tuple[str, ...], Cell] = {}
         registry.register(self)
 
-    def add(self, labels: tuple[str, ...], amount: int = 1) -> None:
-        """Count `amount` for this label set."""
-        try:
-            self._series[labels] += amount
-        except KeyError:
-            key = _bounded(self._series, labels)
-            self._series[key] = self._series.get(key, 0) + amount
+    def labels(self, *values: str) -> Cell:
+        """Return the cell of this label set; add to its value."""
+        key = _bounded(self._series, values)
+        return self._series.setdefault(key, Cell())
 
     def collect(self) -> Iterable[CounterMetricFamily]:
         """Return the family as prometheus_client renders it."""
         metric = self._metric
         family = CounterMetricFamily(metric.name, metric.help, labels=metric.labels)
-        for labels, value in self._series.items():
-            family.add_metric(labels, value)
+        for labels, cell in self._series.items():
+            family.add_metric(labels, cell.value)
         return [family]
 
     def describe(self) -> Iterable[CounterMetricFamily]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
-from typing import Final
+from typing import Final, NamedTuple
 
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from prometheus_client.gc_collector import GCCollector
@@ -19,11 +19,11 @@ from prometheus_client.process_collector import ProcessCollector
 
 from .. import __version__
 from . import names
-from .instruments import Counter, Histogram, Slots
+from .instruments import Cell, Counter, Histogram, Slots
 from .measurement import Measurement
 from .names import OTHER
 from .spans import attempt_error, server_error
-from .timings import Timings, answering
+from .timings import Timings
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 """What `render` returns, for the Content-Type header."""
@@ -34,25 +34,43 @@ _METHODS: Final = frozenset(
 )
 _BOUND_MAX: Final = 1024
 
+_Key = tuple[str, str, int, str, str, str, str, str, str, bool]
+"""A _Request as a plain tuple, which is faster to make."""
+
+
+class _Request(NamedTuple):
+    """What says which instruments a request is counted by."""
+
+    method: str
+    path: str
+    status: int
+    outcome: str
+    action: str
+    route: str
+    model: str
+    operation: str
+    provider: str
+    estimated: bool
+
 
 @dataclass(slots=True)
 class _Bound:
-    """The slots of one kind of request, looked up once."""
+    """The instruments of one kind of request, looked up once."""
 
-    http: Slots
-    duration: Slots
+    durations: tuple[Slots, ...]
     overhead: Slots
     queue: Slots
     held: Slots
     caller_ttft: Slots
     gaps: Slots
+    ends: tuple[Cell, ...]
+    inference: "_Inference | None"
 
 
 @dataclass(slots=True)
 class _Inference:
-    """The slots of one kind of inference, looked up once."""
+    """The instruments of an answer to an inference."""
 
-    duration: Slots
     ttft: Slots
     tpot: Slots
     tokens_in: Slots
@@ -71,7 +89,7 @@ class Metrics:
         for metric in names.METRICS:
             self._make(metric)
         self._bound = lru_cache(_BOUND_MAX)(self._bind)
-        self._inference = lru_cache(_BOUND_MAX)(self._bind_inference)
+        self._tries = lru_cache(_BOUND_MAX)(self._bind_try)
         self._gauge(names.BUILD).labels(__version__, platform.python_version()).set(1)
         for reason in ("queue_full", "export_queue_full", "export_failed", "encode", "shutdown"):
             self.dropped(reason, 0)  # a counter that is not there cannot be alerted on
@@ -80,10 +98,28 @@ class Metrics:
 
     def observe(self, m: Measurement, t: Timings) -> None:
         """Count one finished request."""
+        attempts = m.attempts
+        key = (
+            m.method,
+            m.path,
+            m.status,
+            m.outcome,
+            m.action,
+            m.route,
+            m.model,
+            m.operation,
+            attempts[-1].kind if attempts else OTHER,
+            m.tokens_estimated,
+        )
         with self._lock:
-            self._observe_request(m, t)
-            if m.operation:
-                self._observe_inference(m, t)
+            b = self._bound(key)
+            self._observe_request(b, m, t)
+            if b.inference is not None and t.answer is not None:
+                self._observe_answer(b.inference, m, t)
+            for attempt in attempts:
+                self._tries((attempt.engine, attempt.status, attempt.error)).value += 1
+            for kind, count in m.findings.items():
+                self._counter(names.FINDINGS).labels(kind).value += count
 
     def render(self) -> bytes:
         """Return everything in the Prometheus text format 0.0.4."""
@@ -93,7 +129,7 @@ class Metrics:
     def dropped(self, reason: str, amount: int = 1) -> None:
         """Count requests whose telemetry was lost."""
         with self._lock:
-            self._counter(names.DROPPED).add((reason,), amount)
+            self._counter(names.DROPPED).labels(reason).value += amount
 
     def engine_up(self, engine: str, *, up: bool) -> None:
         """Say whether an engine may be chosen."""
@@ -120,70 +156,72 @@ class Metrics:
         """Say whether the audit log can be written."""
         self._gauge(names.AUDIT_UP).set(up)
 
-    def _observe_request(self, m: Measurement, t: Timings) -> None:
-        error = server_error(m.status, m.outcome)
-        b = self._bound(m.method, m.path, m.status, error, m.route, m.model)
+    @staticmethod
+    def _observe_request(b: _Bound, m: Measurement, t: Timings) -> None:
         if t.duration_ns >= 0:
-            b.http.observe(t.duration_ns)
-            b.duration.observe(t.duration_ns)
+            for slots in b.durations:
+                slots.observe(t.duration_ns)
             b.overhead.observe(t.overhead_ns)
         b.queue.observe(t.queue_ns)
         if m.stream:
             b.held.observe(m.held_bytes_max)
         if t.caller_ttft_ns >= 0:
             b.caller_ttft.observe(t.caller_ttft_ns)
-        b.gaps.observe_all(m.gaps_ns)
-        self._counter(names.REQUESTS).add((m.route, m.outcome))
-        self._counter(names.ACTIONS).add((m.route, m.action))
-        for kind, count in m.findings.items():
-            self._counter(names.FINDINGS).add((kind,), count)
-        for attempt in m.attempts:
-            failed = attempt_error(attempt.status, attempt.error)
-            self._counter(names.ATTEMPTS).add((attempt.engine, failed))
+        if t.gaps_ns:
+            b.gaps.observe_sorted(t.gaps_ns)
+        for cell in b.ends:
+            cell.value += 1
 
-    def _observe_inference(self, m: Measurement, t: Timings) -> None:
-        answer = answering(m)
-        provider = m.attempts[-1].kind if m.attempts else OTHER
-        source = "estimated" if m.tokens_estimated else "exact"
-        error = "" if m.outcome == "ok" else m.outcome
-        i = self._inference(m.operation, provider, m.model, error, source)
-        observed = [(i.duration, float(t.duration_ns))]
-        if answer is not None:
-            observed += [
-                (i.ttft, t.engine_ttft_ns),
-                (i.tpot, t.tpot_ns),
-                (i.tokens_in, m.input_tokens),
-                (i.tokens_out, m.output_tokens),
-            ]
-        for slots, value in observed:
-            if value >= 0:
-                slots.observe(value)
+    @staticmethod
+    def _observe_answer(i: _Inference, m: Measurement, t: Timings) -> None:
+        if t.engine_ttft_ns >= 0:
+            i.ttft.observe(t.engine_ttft_ns)
+        if t.tpot_ns >= 0:
+            i.tpot.observe(t.tpot_ns)
+        if m.input_tokens >= 0:
+            i.tokens_in.observe(m.input_tokens)
+        if m.output_tokens >= 0:
+            i.tokens_out.observe(m.output_tokens)
 
-    def _bind(
-        self, method: str, path: str, status: int, error: str, route: str, model: str
-    ) -> _Bound:
-        method = method if method in _METHODS else OTHER
+    def _bind(self, key: _Key) -> _Bound:
+        r = _Request(*key)
+        method = r.method if r.method in _METHODS else OTHER
+        error = server_error(r.status, r.outcome)
+        durations = [
+            self._slots(names.HTTP_DURATION, method, r.path, str(r.status), error),
+            self._slots(names.DURATION, r.route, r.model),
+        ]
+        inference = None
+        if r.operation:
+            gen_ai = (r.operation, r.provider, r.model)
+            end = "" if r.outcome == "ok" else r.outcome
+            durations.append(self._slots(names.REQUEST_DURATION, *gen_ai, end))
+            inference = self._bind_inference(gen_ai, "estimated" if r.estimated else "exact")
         return _Bound(
-            http=self._slots(names.HTTP_DURATION, method, path, str(status), error),
-            duration=self._slots(names.DURATION, route, model),
-            overhead=self._slots(names.OVERHEAD, route),
-            queue=self._slots(names.QUEUE, route),
-            held=self._slots(names.HELD, route),
-            caller_ttft=self._slots(names.CALLER_TTFT, route, model),
-            gaps=self._slots(names.GAPS, route, model),
+            durations=tuple(durations),
+            overhead=self._slots(names.OVERHEAD, r.route),
+            queue=self._slots(names.QUEUE, r.route),
+            held=self._slots(names.HELD, r.route),
+            caller_ttft=self._slots(names.CALLER_TTFT, r.route, r.model),
+            gaps=self._slots(names.GAPS, r.route, r.model),
+            ends=(
+                self._counter(names.REQUESTS).labels(r.route, r.outcome),
+                self._counter(names.ACTIONS).labels(r.route, r.action),
+            ),
+            inference=inference,
         )
 
-    def _bind_inference(
-        self, operation: str, provider: str, model: str, error: str, source: str
-    ) -> _Inference:
-        key = (operation, provider, model)
+    def _bind_inference(self, gen_ai: tuple[str, str, str], source: str) -> _Inference:
         return _Inference(
-            duration=self._slots(names.REQUEST_DURATION, *key, error),
-            ttft=self._slots(names.SERVER_TTFT, *key),
-            tpot=self._slots(names.SERVER_TPOT, *key),
-            tokens_in=self._slots(names.TOKEN_USAGE, *key, "input", source),
-            tokens_out=self._slots(names.TOKEN_USAGE, *key, "output", source),
+            ttft=self._slots(names.SERVER_TTFT, *gen_ai),
+            tpot=self._slots(names.SERVER_TPOT, *gen_ai),
+            tokens_in=self._slots(names.TOKEN_USAGE, *gen_ai, "input", source),
+            tokens_out=self._slots(names.TOKEN_USAGE, *gen_ai, "output", source),
         )
+
+    def _bind_try(self, key: tuple[str, int, str]) -> Cell:
+        engine, status, error = key
+        return self._counter(names.ATTEMPTS).labels(engine, attempt_error(status, error))
 
     def _make(self, metric: names.Metric) -> None:
         match metric.kind:

@@ -4,8 +4,8 @@ A figure that cannot be known is -1.  Differences below zero cannot come from a 
 should a caller mix clocks they count as unknown, so that no histogram gets a wrong value.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil
 from typing import Final
 
 from .measurement import Attempt, Measurement
@@ -19,6 +19,14 @@ class Timings:
 
     duration_ns: int
     """Arrival to end."""
+    queue_ns: int
+    """The sum of the stages named "wait.*"; 0 if there were none."""
+    before_engine_ns: int
+    """Arrival to the first try: reading, inspecting, deciding, waiting, choosing."""
+    overhead_ns: int
+    """The request's time that no try covers; overlapping tries count once."""
+    answer: Attempt | None
+    """The try whose answer the caller got, None if no engine gave one."""
     caller_ttft_ns: int
     """Arrival to the first text-bearing event: queueing, inspection and failed tries included."""
     engine_ttft_ns: int
@@ -28,35 +36,42 @@ class Timings:
 
     The convention divides the time after the first token by the tokens after the first.
     """
+    gaps_ns: Sequence[int]
+    """The gaps between text-bearing events, ascending."""
     gap_p50_ns: int
     gap_p95_ns: int
     gap_max_ns: int
-    """Of the gaps between text-bearing events, by nearest rank (no value that never occurred)."""
-    queue_ns: int
-    """The sum of the stages named "wait.*"; 0 if there were none."""
-    before_engine_ns: int
-    """Arrival to the first try: reading, inspecting, deciding, waiting, choosing."""
-    overhead_ns: int
-    """The request's time that no try covers; overlapping tries count once."""
+    """Of the gaps, by nearest rank (no value that never occurred)."""
 
 
 def timings(m: Measurement) -> Timings:
     """Compute every figure once, for spans and metrics alike."""
-    first = m.attempts[0] if m.attempts else None
+    start, end, attempts = m.start_ns, m.end_ns, m.attempts
+    duration = overhead = end - start if 0 < start <= end else UNKNOWN
+    queue = 0
+    for stage in m.stages:
+        if stage.name.startswith("wait."):
+            queue += stage.end_ns - stage.start_ns
+    before = UNKNOWN
+    if attempts:
+        before = _between(start, attempts[0].start_ns)
+        overhead = max(duration - _covered(attempts), 0)
     answer = answering(m)
-    p50, p95, most = _gaps(m.gaps_ns)
-    duration = _between(m.start_ns, m.end_ns)
-    return Timings(
-        duration_ns=duration,
-        caller_ttft_ns=_between(m.start_ns, answer.first_token_ns) if answer else UNKNOWN,
-        engine_ttft_ns=_engine_ttft(answer) if answer else UNKNOWN,
-        tpot_ns=_tpot(answer, m.output_tokens) if answer else UNKNOWN,
-        gap_p50_ns=p50,
-        gap_p95_ns=p95,
-        gap_max_ns=most,
-        queue_ns=sum(s.end_ns - s.start_ns for s in m.stages if s.name.startswith("wait.")),
-        before_engine_ns=_between(m.start_ns, first.start_ns) if first else UNKNOWN,
-        overhead_ns=max(duration - _covered(m.attempts), 0) if first else duration,
+    caller_ttft, engine_ttft, tpot = _text(start, answer, m.output_tokens) if answer else _NO_TEXT
+    gaps, p50, p95, most = _gaps(m.gaps_ns) if m.gaps_ns else _NO_GAPS
+    return Timings(  # by position, which is faster
+        duration,
+        queue,
+        before,
+        overhead,
+        answer,
+        caller_ttft,
+        engine_ttft,
+        tpot,
+        gaps,
+        p50,
+        p95,
+        most,
     )
 
 
@@ -71,34 +86,34 @@ def answering(m: Measurement) -> Attempt | None:
     return last if 200 <= last.status < 300 else None  # noqa: PLR2004 - HTTP's success class
 
 
-def percentile(ordered: list[int], share: float) -> int:
-    """Return the nearest-rank percentile of an ascending, non-empty list; `share` lies in 0..1.
+def percentile(ordered: Sequence[int], percent: int) -> int:
+    """Return the nearest-rank percentile of an ascending, non-empty list; `percent` is in 0..100.
 
-    Rank ceil(share * n), counted from 1 (NIST/SEMATECH e-Handbook 7.2.6.2, "R1").
+    Rank ceil(percent * n / 100), counted from 1 (NIST/SEMATECH e-Handbook 7.2.6.2, "R1").
     """
-    return ordered[max(ceil(share * len(ordered)) - 1, 0)]
+    return ordered[max((percent * len(ordered) + 99) // 100 - 1, 0)]
 
 
 def _between(start_ns: int, end_ns: int) -> int:
     return end_ns - start_ns if 0 < start_ns <= end_ns else UNKNOWN
 
 
-def _engine_ttft(attempt: Attempt) -> int:
-    return _between(attempt.sent_ns or attempt.start_ns, attempt.first_token_ns)
+def _text(start_ns: int, answer: Attempt, output_tokens: int) -> tuple[int, int, float]:
+    """Return the figures of the answer's text: the caller's first, the engine's, per token."""
+    first, span = answer.first_token_ns, answer.last_token_ns - answer.first_token_ns
+    if first <= 0:
+        return _NO_TEXT
+    return (
+        _between(start_ns, first),
+        _between(answer.sent_ns or answer.start_ns, first),
+        # One token has no token after it.
+        span / (output_tokens - 1) if output_tokens > 1 and span >= 0 else UNKNOWN,
+    )
 
 
-def _tpot(attempt: Attempt, output_tokens: int) -> float:
-    span = _between(attempt.first_token_ns, attempt.last_token_ns)
-    if output_tokens < 2 or span < 0:  # noqa: PLR2004 - one token has no token after it
-        return UNKNOWN
-    return span / (output_tokens - 1)
-
-
-def _gaps(gaps_ns: list[int]) -> tuple[int, int, int]:
-    if not gaps_ns:
-        return UNKNOWN, UNKNOWN, UNKNOWN
+def _gaps(gaps_ns: Sequence[int]) -> tuple[Sequence[int], int, int, int]:
     ordered = sorted(gaps_ns)
-    return percentile(ordered, 0.5), percentile(ordered, 0.95), ordered[-1]
+    return ordered, percentile(ordered, 50), percentile(ordered, 95), ordered[-1]
 
 
 def _covered(attempts: list[Attempt]) -> int:
@@ -110,3 +125,7 @@ def _covered(attempts: list[Attempt]) -> int:
         total += max(attempt.end_ns - max(attempt.start_ns, reached), 0)
         reached = max(reached, attempt.end_ns)
     return total
+
+
+_NO_TEXT: Final[tuple[int, int, float]] = (UNKNOWN, UNKNOWN, UNKNOWN)
+_NO_GAPS: Final[tuple[Sequence[int], int, int, int]] = ((), UNKNOWN, UNKNOWN, UNKNOWN)

@@ -1,4 +1,5 @@
 import random
+from uuid import UUID
 
 import pytest
 from hypothesis import example, given
@@ -107,6 +108,14 @@ def test_ids_are_hexadecimal_of_the_right_length(made: Ids) -> None:
     trace, span = made.trace_id(), made.span_id()
 
     assert Parent(trace, span, 1) == parse_traceparent(f"00-{trace}-{span}-01")
+    assert len(made.span_bytes()) == 8
+
+
+@given(ids)
+def test_a_uuid_is_random_and_of_the_usual_form(made: Ids) -> None:
+    text = made.uuid()
+
+    assert (str(UUID(text)), UUID(text).version) == (text, 4)
 
 
 def test_ids_are_never_all_zero() -> None:
@@ -117,6 +126,7 @@ def test_ids_are_never_all_zero() -> None:
     made = Ids(Zero())
 
     assert (made.trace_id(), made.span_id()) == ("0" * 31 + "1", "0" * 15 + "1")
+    assert made.span_bytes() == bytes(7) + b"\x01"
 
 
 def test_two_processes_do_not_make_the_same_ids() -> None:

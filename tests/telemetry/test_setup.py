@@ -212,6 +212,20 @@ def test_a_queue_that_is_full_refuses_and_counts(
     assert count(telemetry, "tidegate_requests_total", route="chat", outcome="ok") == 5
 
 
+def test_a_slice_ends_in_time_and_records_one_request_at_least(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(telemetry_setup, "_GATHER_SECONDS", PATIENCE)
+    monkeypatch.setattr(telemetry_setup, "_SLICE_NS", 0)
+    telemetry = start()
+    for _ in range(3):
+        telemetry.settled(measurement())
+    slices = [telemetry._record_slice() for _ in range(4)]
+
+    assert slices == [True, True, True, False]
+    assert count(telemetry, "tidegate_requests_total", route="chat", outcome="ok") == 3
+
+
 def test_the_recorder_hurries_when_the_queue_fills(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,7 +243,7 @@ def test_an_odd_measurement_is_lost_alone(start: Start) -> None:
         telemetry = start(endpoint=endpoint)
         with capture_logs() as logs:
             telemetry.settled(measurement(trace_id="not hexadecimal"))
-            telemetry.settled(measurement(gaps_ns=None))
+            telemetry.settled(measurement(gaps_ns=[1, None]))
             telemetry.settled(measurement(request_id="kept"))
             telemetry.shutdown(PATIENCE)
 

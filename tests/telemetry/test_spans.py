@@ -263,6 +263,23 @@ def test_a_stage_of_any_size_is_framed_right() -> None:
     assert attributes(named("inspect.output", stages=[stage])) == many
 
 
-def test_an_id_that_is_not_hexadecimal_is_refused() -> None:
-    with pytest.raises(ValueError, match="hexadecimal"):
-        spans(trace_id="not an id")
+@pytest.mark.parametrize("trace_id", ["not an id", "0" * 31 + "g", "0" * 31 + "\u0661"])
+def test_an_id_that_is_not_hexadecimal_is_refused(trace_id: str) -> None:
+    with pytest.raises(ValueError, match=r"hexadecimal|Odd-length|ASCII"):
+        spans(trace_id=trace_id)
+
+
+def test_stages_of_the_same_name_are_framed_by_what_they_carry() -> None:
+    stage = Stage("wait.audit", START, START + 1)
+    told = Stage("wait.audit", START, START + 1, {"k": "v"})
+    encoder = SpanEncoder({}, "1")
+    for state in ("", "a=b", "a=" + "b" * 200):
+        m = measurement(trace_state=state, stages=[stage, told, stage])
+        request = ExportTraceServiceRequest.FromString(
+            encoder.request([encoder.encode(m, timings(m))])
+        )
+        stages = request.resource_spans[0].scope_spans[0].spans[2:]
+
+        assert {span.trace_state for span in stages} == {state}
+        assert [attributes(span) for span in stages] == [{}, {"k": "v"}, {}]
+        assert len({span.span_id for span in stages}) == 3

@@ -12,6 +12,7 @@ def test_each_figure_of_a_streamed_chat() -> None:
     assert t.engine_ttft_ns == 100 * MS
     assert t.tpot_ns == 800 * MS / 8
     assert (t.gap_p50_ns, t.gap_p95_ns, t.gap_max_ns) == (100 * MS, 110 * MS, 110 * MS)
+    assert t.gaps_ns == [90 * MS, *[100 * MS] * 7, 110 * MS]
     assert t.queue_ns == 1 * MS
     assert t.before_engine_ns == 3 * MS
     assert t.overhead_ns == (1000 - 907) * MS
@@ -57,6 +58,12 @@ def test_without_text_there_is_no_first_token() -> None:
     assert (t.caller_ttft_ns, t.engine_ttft_ns, t.tpot_ns) == (UNKNOWN, UNKNOWN, UNKNOWN)
 
 
+def test_a_last_token_before_the_first_has_no_time_per_token() -> None:
+    t = timings(measurement(attempts=[attempt(last_token_ns=START + 103 * MS)]))
+
+    assert (t.engine_ttft_ns, t.tpot_ns) == (100 * MS, UNKNOWN)
+
+
 def test_a_try_without_a_sending_time_is_timed_from_its_start() -> None:
     assert timings(measurement(attempts=[attempt(sent_ns=0)])).engine_ttft_ns == 101 * MS
 
@@ -66,7 +73,7 @@ def test_a_clock_that_ran_backwards_makes_a_figure_unknown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "expected"), [(0.0, 1), (0.05, 1), (0.5, 10), (0.51, 11), (0.95, 19), (1.0, 20)]
+    ("percent", "expected"), [(0, 1), (5, 1), (50, 10), (51, 11), (95, 19), (100, 20)]
 )
-def test_percentiles_are_by_nearest_rank(share: float, expected: int) -> None:
-    assert expected == percentile(list(range(1, 21)), share)
+def test_percentiles_are_by_nearest_rank(percent: int, expected: int) -> None:
+    assert expected == percentile(list(range(1, 21)), percent)
