@@ -104,7 +104,7 @@ class Server(web.Server):
             return await _tell(error, x, world, reply)
         except ConnectionError:
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the client gets an answer
             # The message of a foreign error may quote what it choked on: only its type is told.
             _log.error("request.broke", request_id=x.id, error=type(error).__name__)
             fault = ProxyError("internal_error", "the proxy failed; its log has the request id")

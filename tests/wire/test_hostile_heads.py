@@ -223,7 +223,7 @@ async def test_a_stream_for_an_http_1_0_client_ends_with_its_connection(
         answer = await proxy.say(request)
     head, _, body = answer.partition(b"\r\n\r\n")
 
-    assert head.startswith(b"HTTP/1.0 200 ")
+    assert head.split()[1] == b"200"
     assert b"chunked" not in head
     assert body.endswith(b"data: [DONE]\n\n")
 
@@ -329,12 +329,14 @@ async def test_a_client_that_asks_on_without_reading_fills_no_memory(
     tmp_path: Path, fake_engine: FakeEngine
 ) -> None:
     request = posted(hello(model="fake-huge-json"))
-    async with proxied(tmp_path, fake_engine, limits={"write_timeout": "300ms"}) as proxy:
-        async with proxy.connection() as (_, writer):
-            writer.transport.pause_reading()  # type: ignore[attr-defined]  # a socket's has it
-            writer.write(request * 50)
-            await proxy.settled()
-            await eventually(lambda: proxy.connections == 0)
+    async with (
+        proxied(tmp_path, fake_engine, limits={"write_timeout": "300ms"}) as proxy,
+        proxy.connection() as (_, writer),
+    ):
+        writer.transport.pause_reading()  # type: ignore[attr-defined]  # a socket's has it
+        writer.write(request * 50)
+        await proxy.settled()
+        await eventually(lambda: proxy.connections == 0)
 
     assert len(fake_engine.calls) == 1
 

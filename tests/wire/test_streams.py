@@ -102,6 +102,7 @@ async def test_the_head_of_a_stream_asks_nobody_to_hold_it_back(
         [told] = await proxy.settled()
 
     assert headers.pop("date")
+    assert headers.pop("connection", "keep-alive") == "keep-alive"
     assert headers == {
         "content-type": "text/event-stream",
         "x-request-id": told.request_id,
