@@ -81,7 +81,9 @@ class Exchange:
     principal: Principal | None = None
     route: Route | None = None
     body: bytes = b""
-    """As the client sent it, decompressed."""
+    """As the client sent it, decompressed; given up once it is judged."""
+    size: int = 0
+    """Bytes of the body."""
     sent: bytes = b""
     """As the engine gets it."""
     tree: Any = None

@@ -136,8 +136,7 @@ async def _whole(x: Exchange, w: World, reply: Reply, answer: EngineAnswer) -> N
     """Read a complete answer, screen it, and stage it."""
     body = await answer.read()
     said: Answer = w.dialect.answer(body)
-    now = x.at(monotonic())
-    x.attempt.first_token_ns = x.attempt.last_token_ns = now
+    x.attempt.first_token_ns = x.at(monotonic())
     x.model_answered = said.model
     x.finish_reasons = said.finish_reasons
     x.answer_length = sum(len(s.text) for s in said.segments)
@@ -196,6 +195,7 @@ async def _write(x: Exchange, w: World, reply: Reply, data: bytes) -> None:
     if not reply.started:
         await w.recorder.opened(x)
         await reply.start(EVENTS)
+        x.sent = b""  # nobody else will be asked
     await reply.write(data)
 
 

@@ -65,6 +65,7 @@ def admit(x: Exchange, w: World, reply: Reply) -> None:
 async def understand(x: Exchange, w: World, reply: Reply) -> None:
     """Read the body, find its texts, and choose the route by its model."""
     x.body = await reply.receive()
+    x.size = len(x.body)
     x.tree = jsons.decode(x.body, w.limits.json_depth)
     reading = _read(x)
     x.reading = reading
@@ -120,6 +121,7 @@ def obey(x: Exchange, w: World) -> None:
     else:
         x.sent = x.body
     x.tree = None  # the texts are judged; a long answer need not keep them alive
+    x.body = b""
 
 
 def _read(x: Exchange) -> Reading:

@@ -182,9 +182,8 @@ class Reply:
         """Send what was staged, as the end of the stream or as the whole answer."""
         if self._stream is None:
             return
-        if self._staged:
-            await self.write(self._staged)
-        await self._stream.write_eof()
+        self._x.bytes_out += len(self._staged)
+        await self._stream.write_eof(self._staged)
 
     def response(self) -> web.StreamResponse:
         """The response to give back to aiohttp: the finished stream, or the staged answer."""

@@ -14,6 +14,9 @@ SOFTWARE = "tidegate"
 
 EVENTS = "text/event-stream"
 
+_BEHIND = 16 << 10
+"""Bytes the client has not yet taken from which it is worth asking whether to wait."""
+
 
 class Whole(web.StreamResponse):
     """A 200 with a body that is known to its last byte."""
@@ -83,8 +86,7 @@ class Chunked(web.StreamResponse):
         request = self._request
         if request is None:
             raise AssertionError("write comes after prepare")
-        if data:
-            _send(request, b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else data)
+        if data and _send(request, self._framed(data)) > _BEHIND:
             await request.writer.drain()
 
     async def write_eof(self, data: bytes = b"") -> None:
@@ -92,10 +94,12 @@ class Chunked(web.StreamResponse):
         if self._ended or self._request is None:
             return
         self._ended = True
-        await self.write(data)
-        if self._chunked:
-            _send(self._request, b"0\r\n\r\n")
-            await self._request.writer.drain()
+        end = b"0\r\n\r\n" if self._chunked else b""
+        _send(self._request, self._framed(data) + end if data else end)
+        await self._request.writer.drain()
+
+    def _framed(self, data: bytes) -> bytes:
+        return b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else data
 
 
 def _head(request: web.BaseRequest, content_type: str, request_id: str, *, kept: bool) -> bytes:
@@ -110,8 +114,10 @@ def _head(request: web.BaseRequest, content_type: str, request_id: str, *, kept:
     return head.encode("latin-1")
 
 
-def _send(request: web.BaseRequest, data: bytes) -> None:
+def _send(request: web.BaseRequest, data: bytes) -> int:
+    """Write to the client's socket; how many bytes now wait for it."""
     transport = request.transport
     if transport is None or transport.is_closing():
         raise ConnectionResetError("the client left")
     transport.write(data)
+    return transport.get_write_buffer_size()
