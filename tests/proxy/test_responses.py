@@ -45,7 +45,8 @@ async def test_a_whole_answer_goes_out_in_one_piece_and_is_waited_for() -> None:
 
     assert head.startswith(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")
     assert b"\r\nX-Request-Id: id-1\r\nServer: tidegate\r\nDate: " in head
-    assert head.endswith(b"\r\nConnection: keep-alive\r\nContent-Length: 2")
+    assert head.endswith(b"\r\nContent-Length: 2")
+    assert b"\r\nConnection: close\r\n" not in head
     assert body == b"{}"
     assert wire.drained == 1
     assert answer.keep_alive
