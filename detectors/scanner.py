@@ -57,12 +57,10 @@ class Scanner:
         self._exact = [_compiled(e) for e in exact]
         begun = "|".join(f"{_not(p.left)}{_case(p, s.begun)}" for p, s in pairs)
         self._begun = _compiled(rf"(?:{begun})\z")
+        # The edge that `idle` puts behind the text stands for any right neighbour.
+        self._busy = _set([*exact, rf"(?:{begun})\n\z"])
         self._contexts = [re.compile(p.context) if p.context else None for p in self.patterns]
-        self._gate = re2.Set.SearchSet(_options())
-        for expression in exact:
-            self._gate.Add(expression.encode())
-        if self.patterns:
-            self._gate.Compile()
+        self._gate = _set(exact)
 
     def find(self, segment: Segment) -> list[Finding]:
         """All findings that start at or after `segment.start`, sorted by start, then end."""
@@ -126,6 +124,16 @@ class Scanner:
             context.search(text, max(0, c.start - CONTEXT_REACH), c.start)
         )
 
+    def idle(self, text: str, start: int) -> bool:
+        """Whether no pattern occurs at or after `start` and none may be in progress at the end.
+
+        One look where `candidates` and `in_progress` take two; nearly always true of prose.
+        """
+        if not self.patterns:
+            return True
+        data = text[start - 1 :] if start else "\n" + text
+        return not self._busy.Match(data.encode("utf-8", "replace") + _EDGE)
+
     def in_progress(self, text: str, start: int) -> int:
         """The leftmost position at or after `start` from which a match may still grow.
 
@@ -158,6 +166,15 @@ def _compiled(expression: str) -> Any:
         return re2.compile(expression.encode(), _options())
     except re2.error as error:
         raise ValueError(f"RE2 cannot follow {expression[:80]}: {error}") from error
+
+
+def _set(expressions: Sequence[str]) -> re2.Set:
+    made = re2.Set.SearchSet(_options())
+    for expression in expressions:
+        made.Add(expression.encode())
+    if expressions:
+        made.Compile()
+    return made
 
 
 def _options() -> re2.Options:

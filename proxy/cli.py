@@ -19,6 +19,10 @@ from typing import Any
 
 from .. import __version__
 
+_GC_THRESHOLDS = (20_000, 20, 50)
+"""A few hundred open streams are tens of thousands of objects, and hardly any is in a cycle:
+Python's own 700 would look through them again and again."""
+
 DEFAULT_FILE = Path("tidegate.yaml")
 _LONGEST_LINE = 4096
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -146,6 +150,7 @@ async def _until_signal(config: Any) -> bool:
         # What is loaded by now stays: later collections need not look at it again and again.
         gc.collect()
         gc.freeze()
+        gc.set_threshold(*_GC_THRESHOLDS)
         await stop.wait()
         for number in _SIGNALS:
             loop.add_signal_handler(number, gate.cut)

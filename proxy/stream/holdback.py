@@ -76,6 +76,8 @@ class HoldBack:
     def push(self, text: str) -> Release:
         """Take the next piece, and release what no match can claim any more."""
         self._text += text
+        if self._scanner.idle(self._text, self._start):
+            return self._release(len(self._text), [])
         hold = self._scanner.in_progress(self._text, self._start)
         if hold <= self._start:
             return Release(self._base + self._start, [])

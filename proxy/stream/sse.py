@@ -15,6 +15,8 @@ LIMIT = 4 << 20
 _BOM = b"\xef\xbb\xbf"
 """May stand before the first line; readers skip it, so it must not hide that line from us."""
 
+_DATA = b"data: "
+
 _BLANK_LINE = re.compile(rb"\r\n\r\n|\n\n|\r\r|\n\r\n|\r\n\n|\n\r(?!\n)|\r\n\r(?=[^\n])")
 
 
@@ -40,11 +42,23 @@ class EventReader:
         """
         if self._rest:
             data = self._rest + data
+        elif _is_single(data):
+            return [(data, data[6:-2])]
         blocks = _split(data)
         self._rest = blocks.pop()[0]
         if len(self._rest) > LIMIT:
             raise EngineFailed("bad_stream", f"an event is longer than {LIMIT} bytes")
         return [(raw, _data(block)) for raw, block in blocks]
+
+
+def _is_single(data: bytes) -> bool:
+    """Whether this is one event of one line: a token that came alone, as most do."""
+    return (
+        data.startswith(_DATA)
+        and data.endswith(b"\n\n")
+        and data.find(b"\n") == len(data) - 2
+        and b"\r" not in data
+    )
 
 
 def _split(data: bytes) -> list[tuple[bytes, bytes]]:
@@ -65,7 +79,7 @@ def _split(data: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def _data(block: bytes) -> bytes | None:
-    if block.startswith(b"data: ") and b"\n" not in block and b"\r" not in block:
+    if block.startswith(_DATA) and b"\n" not in block and b"\r" not in block:
         return block[6:]
     lines = [
         line[5:].removeprefix(b" ")
