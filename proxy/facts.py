@@ -35,6 +35,7 @@ _US = 1000
 def opening(x: exchange.Exchange) -> audit.Opening:
     """The decision on a request."""
     record = audit.Opening(
+        id=x.id,
         req=_request(x),
         act=_action(x),
         t=x.at(x.timeline.received) // _US,
@@ -60,6 +61,7 @@ def opening(x: exchange.Exchange) -> audit.Opening:
 def closing(x: exchange.Exchange) -> audit.Closing:
     """How a request ended."""
     record = audit.Closing(
+        id=f"{x.id}.c",
         ref=x.record_id,
         code=x.status,
         st="aborted" if x.outcome in ("client_left", "engine_failed", "internal") else "complete",

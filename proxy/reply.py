@@ -104,7 +104,9 @@ class Reply:
 
     async def _raw(self, limit: int) -> bytes:
         request = self._request
-        if request.headers.get(hdrs.EXPECT, "").lower() == "100-continue":
+        if hdrs.EXPECT in request.headers and (
+            request.headers[hdrs.EXPECT].lower() == "100-continue"
+        ):
             await request.writer.write(_CONTINUE)
             request.writer.output_size = 0
         content = request.content
@@ -137,14 +139,18 @@ class Reply:
     def _check_form(self, limit: int) -> str:
         """The body's coding, "" for none."""
         request = self._request
-        if (request.content_length or 0) > limit:
+        headers = request.headers
+        if hdrs.CONTENT_LENGTH in headers and (request.content_length or 0) > limit:
             raise too_large(limit)
-        coding = ", ".join(request.headers.getall(hdrs.CONTENT_ENCODING, ())).lower()
+        coding = ""
+        if hdrs.CONTENT_ENCODING in headers:
+            coding = ", ".join(headers.getall(hdrs.CONTENT_ENCODING)).lower()
         if coding and coding != "identity" and coding not in CODINGS:
             raise BadRequest(
                 "unsupported_encoding", "send the body plain, or as gzip or deflate", status=415
             )
-        if request.content_type != "application/json":
+        plain = headers.get(hdrs.CONTENT_TYPE) == "application/json"
+        if not plain and request.content_type != "application/json":
             raise BadRequest(
                 "unsupported_media_type",
                 "send the body as JSON, with the header `Content-Type: application/json`",

@@ -9,7 +9,7 @@ Failures and blocks are states, not exceptions: what was decided before them sti
 """
 
 from collections import deque
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from ..dialects.base import Channel, Dialect, Usage
 from ..errors import EngineFailed
@@ -51,15 +51,8 @@ class _Track:
         """Where a blocked finding begins; nothing from there on goes out."""
 
 
-class _Part(NamedTuple):
-    """The stretch [at, end) of a channel that an event carries."""
-
-    track: _Track
-    at: int
-    end: int
-    text: str
-    channel: Channel
-
+_Part = tuple[_Track, int, int, str, Channel]
+"""The stretch [at, end) of a channel that an event carries: track, at, end, text, channel."""
 
 _Item = tuple[bytes, bytes, list[_Part]]
 """An event in the queue: the bytes it came as, its data, and what it carries."""
@@ -180,7 +173,7 @@ class StreamScreen:
         at = track.total
         track.total = end = at + len(text)
         track.pending.append(text)
-        return _Part(track, at, end, text, channel)
+        return track, at, end, text, channel
 
     def _new_track(self, channel: Channel) -> _Track:
         if len(self._tracks) >= MOST_CHANNELS:
@@ -295,4 +288,7 @@ class StreamScreen:
 
 
 def _decided(parts: list[_Part]) -> bool:
-    return all(part.end <= part.track.decided for part in parts)
+    for track, _, end, _, _ in parts:  # noqa: SIM110 - all() costs a generator for each token
+        if end > track.decided:
+            return False
+    return True
