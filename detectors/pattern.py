@@ -26,7 +26,7 @@ class Pattern:
     after the match ("" = anything may).
     `check` sees the matched text and may reject it (a checksum).
     `context`, if given, is a regular expression that must be found in the CONTEXT_REACH
-    characters before the match.
+    characters before the match; where no letter is among them it is not asked.
     """
 
     id: str

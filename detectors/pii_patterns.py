@@ -12,6 +12,8 @@ the ones below unless written in international form.
 
 # ruff: noqa: E501, PLR2004 - counts of digits are the rules themselves; expressions stay whole
 
+import re
+
 from . import checksums
 from .pattern import WORD, Pattern
 
@@ -47,6 +49,7 @@ _CARD_ISSUER = (
     r"|62\d{2}|6011|6304|64[4-9]\d|65\d{2}|67(?:59|6[0-3])|81\d{2})"
 )
 
+_DIGITS = re.compile("[0-9]+")
 _EMAIL_FILES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".css", ".js", ".ts", ".html")
 
 
@@ -69,7 +72,7 @@ def _is_told_card(text: str) -> bool:
 
 def _is_date_like(text: str) -> bool:
     """Whether the groups of a number read as a date: 2026-11-30, 01.02.2026, 2026 11 30."""
-    groups = "".join(c if c.isdigit() else " " for c in text).split()
+    groups = _DIGITS.findall(text)
     if len(groups) != 3:
         return False
     sizes = [len(group) for group in groups]
@@ -80,7 +83,7 @@ def _is_date_like(text: str) -> bool:
 def _is_told_phone(text: str) -> bool:
     """A number that a word announced: 7 to 15 digits, no date and no sum of money or IP."""
     digits = checksums.digits_of(text)
-    groups = "".join(c if c.isdigit() else " " for c in text).split()
+    groups = _DIGITS.findall(text)
     return (
         7 <= len(digits) <= 15
         and len(set(digits)) > 2

@@ -5,6 +5,10 @@ module derives, by a walk over the parsed expression, a second expression that m
 non-empty beginning of it.  Where a repeat is long the derived expression forgets the upper bound:
 it then holds a little more than needed, never less, and the caller bounds the hold by `longest`.
 
+RE2 counts no further than RE2_REPEATS, so beyond that the body itself loses the bound of a repeat
+too.  What a body means is then this: no match is longer than `longest`, and the caller MUST show
+RE2 no more than that behind a match's beginning, so that what comes later changes nothing.
+
 Both expressions are written for RE2 (google-re2), whose matching is linear in the text.
 """
 
@@ -33,12 +37,14 @@ _CATEGORIES = {
 class Shape:
     """A body for RE2: `whole` matches it, `begun` any non-empty beginning of it.
 
-    `longest` is the longest possible match in characters.
+    `longest` is the longest possible match in characters; `loose` says that `whole` has a repeat
+    without its bound, and may match more.
     """
 
     whole: str
     begun: str
     longest: int
+    loose: bool
 
 
 def shape(body: str) -> Shape:
@@ -61,7 +67,7 @@ def shape(body: str) -> Shape:
     shortest, longest = _width(tree)
     if shortest == 0:
         raise ValueError(f"pattern {body!r} matches the empty text")
-    return Shape(_whole(tree), _begun(tree), longest)
+    return Shape(_whole(tree), _begun(tree), longest, _is_loose(tree))
 
 
 def _char(code: int) -> str:
@@ -117,6 +123,16 @@ def _whole_one(kind: Any, value: Any, most: int = RE2_REPEATS) -> str:
         low, high, inner = value
         return _repeat(_group([_whole(inner)]), low, int(high), most)
     raise ValueError(f"a pattern must not use {kind}: it cannot be followed through a stream")
+
+
+def _is_loose(tree: Iterable[tuple[Any, Any]]) -> bool:
+    """Whether a repeat in it is longer than RE2 counts."""
+    return any(
+        (kind is op.MAX_REPEAT and (value[1] > RE2_REPEATS or _is_loose(value[2])))
+        or (kind is op.SUBPATTERN and _is_loose(value[3]))
+        or (kind is op.BRANCH and any(_is_loose(branch) for branch in value[1]))
+        for kind, value in tree
+    )
 
 
 def _begun(tree: Sequence[tuple[Any, Any]]) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from presidio_analyzer import (
     AnalyzerEngine,
+    ContextAwareEnhancer,
     EntityRecognizer,
     RecognizerRegistry,
     RecognizerResult,
@@ -72,6 +73,20 @@ class ScannerRecognizer(EntityRecognizer):
         ]
 
 
+class _AsFound(ContextAwareEnhancer):
+    """No context but the patterns' own.  Presidio's default copies every result, deeply."""
+
+    def __init__(self) -> None:
+        super().__init__(0, 0, 0, 0)
+
+    def enhance_using_context(
+        self, text: str, raw_results: list[RecognizerResult], *others: object, **named: object
+    ) -> list[RecognizerResult]:
+        """Presidio's results as they are."""
+        del text, others, named
+        return raw_results
+
+
 class Analyzer:
     """A Presidio engine over one scanner."""
 
@@ -82,7 +97,10 @@ class Analyzer:
         engine = NoOpNlpEngine(models=[{"lang_code": LANGUAGE, "model_name": "no_op"}])
         engine.load()
         self._engine = AnalyzerEngine(
-            registry=registry, nlp_engine=engine, supported_languages=[LANGUAGE]
+            registry=registry,
+            nlp_engine=engine,
+            supported_languages=[LANGUAGE],
+            context_aware_enhancer=_AsFound(),
         )
 
     def find(self, text: str) -> list[Finding]:

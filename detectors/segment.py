@@ -35,7 +35,6 @@ class Source(StrEnum):
     DOCUMENT = "document"
 
 
-
 class Segment(msgspec.Struct, frozen=True):
     """One text in a body: `where` is its path in the JSON tree, e.g. ("messages", 0, "content").
 

@@ -7,10 +7,12 @@ layers are asked in the same way.  All matching of untrusted text is by RE2, so 
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import re2
 
 from ..finding import Finding
+from ..gate import Gate, LiteralGate, options
 from ..normalize import Normalized, skeleton
 from ..segment import Segment, Trust
 from ..unwrap import TRIGGERS, unwrap
@@ -53,13 +55,10 @@ class Injection:
         self.kinds = frozenset(rule.kind for rule in rules) | {"injection.hidden_text"}
         self._rules = tuple(rules)
         self._filters = {trust: _Filter(rules, trust) for trust in Trust}
-        self._triggers = re2.Set.SearchSet(_options())
-        for trigger in TRIGGERS:
-            self._triggers.Add(trigger.encode())
-        self._triggers.Compile()
-        self._exact = [re2.compile(rule.pattern.encode(), _options()) for rule in rules]
-        self._unless = [re2.compile(r.unless, _options()) if r.unless else None for r in rules]
-        self._discussion = re2.compile(_DISCUSSION.encode(), _options())
+        self._triggers = Gate(TRIGGERS, _MEMORY)
+        self._exact = [_compiled(rule.pattern.encode()) for rule in rules]
+        self._unless = [_compiled(rule.unless) if rule.unless else None for rule in rules]
+        self._discussion = _compiled(_DISCUSSION.encode())
 
     def find(self, segment: Segment) -> list[Finding]:
         """All findings that start at or after `segment.start`, sorted by start, then end."""
@@ -69,7 +68,7 @@ class Injection:
         found = [] if view.text is segment.text else hidden(segment.text)
         data = view.text.encode("utf-8", "replace")
         found += self._spans(view, data, segment.trust)
-        if self._triggers.Match(data):
+        if self._triggers.hits(data):
             found += self._layers(view, segment.trust)
         if not found:
             return []
@@ -128,17 +127,11 @@ class _Filter:
 
     def __init__(self, rules: Sequence[Rule], trust: Trust) -> None:
         self._indexes = [index for index, rule in enumerate(rules) if trust in rule.trusts]
-        self._filter = re2.Filter()
-        for index in self._indexes:
-            self._filter.Add(rules[index].pattern.encode(), _options())
-        if self._indexes:
-            self._filter.Compile()
+        self._gate = LiteralGate([rules[index].pattern for index in self._indexes], _MEMORY)
 
     def candidates(self, data: bytes) -> list[int]:
         """The rules that may match the UTF-8 text, in order; every rule that matches is there."""
-        if not self._indexes:
-            return []
-        return [self._indexes[at] for at in sorted(self._filter.Match(data, True) or ())]
+        return [self._indexes[at] for at in self._gate.hits(data)]
 
 
 def _windows(size: int) -> Iterator[range]:
@@ -150,8 +143,5 @@ def _windows(size: int) -> Iterator[range]:
     yield range(start, size)
 
 
-def _options() -> re2.Options:
-    options = re2.Options()
-    options.max_mem = _MEMORY
-    options.log_errors = False
-    return options
+def _compiled(expression: str | bytes) -> Any:
+    return re2.compile(expression, options(_MEMORY))

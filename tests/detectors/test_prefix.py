@@ -129,3 +129,15 @@ def test_repeats_over_re2s_limit_lose_their_bound() -> None:
     assert expected == [
         shape(body).whole for body in ("a{0,1001}b", "a{1,1001}b", "a{2,1001}b", "a{0,1000}b")
     ]
+
+
+@pytest.mark.parametrize(
+    "body", ["a{1,1001}", "(?:x|(ya{0,2000}))b", "(?:(?:a{0,1200}b){1,2}){1,2}"]
+)
+def test_a_repeat_over_re2s_limit_makes_a_body_loose(body: str) -> None:
+    assert shape(body).loose
+
+
+@pytest.mark.parametrize("body", ["abc", "a{1,1000}", "(?:x|(y{0,1000}))b"])
+def test_other_bodies_are_not_loose(body: str) -> None:
+    assert not shape(body).loose

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 import pytest
 
 from tidegate.detectors import Finding, Pattern, Segment, Source, Trust
-from tidegate.detectors.scanner import Scanner
+from tidegate.detectors.scanner import Overloaded, Scanner
 
 
 def segment(text: str, start: int = 0) -> Segment:
@@ -124,6 +124,39 @@ def test_a_repeat_over_re2s_limit_ends_at_its_bound() -> None:
     assert long.reach == 1502
 
 
+@pytest.mark.parametrize("before", ["", "世 ", "x" * 5000, "世" * 5000])
+def test_a_body_that_is_too_long_hides_none_that_follows(before: str) -> None:
+    long = one("-a{1,1500}b", left="", right="")
+    text = f"{before}-{'a' * 1501}b-{'a' * 1500}b-{'a' * 9000}"
+    at = len(before) + 1503
+
+    assert [(at, at + 1502)] == spans(long, text)
+
+
+def test_the_first_of_two_long_matches_counts() -> None:
+    long = one("-[-a]{1,1500}b", left="", right="")
+    text = "x" * 1503 + "-" + "a" * 1499 + "-b"
+
+    assert spans(long, text) == [(1503, 3005)]
+
+
+def test_a_text_of_look_alikes_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tidegate.detectors.scanner.MOST_CANDIDATES", 10)
+    never = one(r"\d", left="", right="", check=lambda _: False)
+
+    assert len(never.candidates("1" * 10)) == 10
+    with pytest.raises(Overloaded, match="over 10 matches"):
+        never.candidates("1" * 11)
+
+
+def test_a_context_without_a_letter_is_not_asked() -> None:
+    hashed = one(r"\d{4}", context="#|号")
+
+    assert spans(hashed, "# 1234") == []
+    assert spans(hashed, "No # 1234") == [(5, 9)]
+    assert spans(hashed, "号 1234") == [(2, 6)]
+
+
 def test_candidates_are_matches_before_check_and_context() -> None:
     scanner = one(r"\d{2}", check=lambda _: False, context="never")
     candidates = scanner.candidates("11 12")
@@ -209,3 +242,23 @@ def test_a_match_that_its_check_refused_hides_nothing_inside_it() -> None:
 
 def test_matches_of_wide_characters_may_touch() -> None:
     assert spans(one("[世😀]", left="", right=""), "世😀世") == [(0, 1), (1, 2), (2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "idle"),
+    [
+        ("", 0, True),
+        ("hello", 0, True),
+        ("is 078-05", 0, False),
+        ("is 078-05-1120 and", 0, False),
+        ("is 078-05-1120 and", 14, True),
+        ("is 078-05x", 0, True),
+        ("\x00", 0, True),
+        ("世 0", 1, False),
+    ],
+)
+def test_a_stream_is_idle_when_nothing_occurs_or_may_begin(
+    text: str, start: int, idle: bool
+) -> None:
+    assert idle == SSN.idle(text, start)
+    assert Scanner([]).idle(text, start)
