@@ -258,7 +258,9 @@ def test_matches_of_wide_characters_may_touch() -> None:
     ],
 )
 def test_a_stream_is_idle_when_nothing_occurs_or_may_begin(
-    text: str, start: int, idle: bool
+    text: str,
+    start: int,
+    idle: bool,  # noqa: FBT001 - pytest passes it by name
 ) -> None:
     assert idle == SSN.idle(text, start)
     assert Scanner([]).idle(text, start)

@@ -19,7 +19,7 @@ def test_a_stricter_action_is_the_larger_one() -> None:
 
 
 def test_directions_are_named_as_policies_name_them() -> None:
-    assert ["input", "output"] == list(Direction)
+    assert list(Direction) == ["input", "output"]
 
 
 def test_what_is_not_known_of_an_exchange_is_empty() -> None:
