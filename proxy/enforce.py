@@ -9,6 +9,7 @@ from typing import Any
 
 from ..detectors import Segment, Source
 from ..policies import Action, Hit, Policy
+from .dialects.base import NAMES
 from .errors import Refused
 from .stream.holdback import Edit, edited
 
@@ -16,7 +17,21 @@ Where = tuple[str | int, ...]
 
 
 def redact(tree: Any, texts: Mapping[Where, str]) -> None:
-    """Set the texts at these places of a body."""
+    """Set the texts at these places of a body.
+
+    Raises:
+        Refused: a place is the names of members.  To rename one could change what a tool does or
+            overwrite another, so the request is refused instead.
+
+    """
+    for where in texts:
+        if where[-1:] == (NAMES,):
+            raise Refused(
+                "content_filter",
+                "the policy redacts what the name of a member holds; names are not edited, so the"
+                " request is refused",
+                param=_dotted(where) or None,
+            )
     for where, text in texts.items():
         node = tree
         for step in where[:-1]:
@@ -67,4 +82,6 @@ def _merged(edits: list[Edit]) -> list[Edit]:
 
 
 def _dotted(where: Where) -> str:
+    if where[-1:] == (NAMES,):
+        where = where[:-1]
     return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in where).lstrip(".")

@@ -144,6 +144,14 @@ class Exchange:
             if events > 1:
                 gaps.extend([0] * min(events - 1, MOST_GAPS - len(gaps)))
 
+    def forget_answer(self) -> None:
+        """Another engine is asked: what the last one's answer was screened for is no more."""
+        self.runs = [run for run in self.runs if run.direction == "input"]
+        self.answer_action = Action.ALLOW
+        self.answer_hits = []
+        self.finish_reasons = ()
+        self.usage = None
+
     def settle(self, status: int) -> None:
         """The request is over as it should be; what a policy stopped was stopped as it should."""
         self.status = status

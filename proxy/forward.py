@@ -8,16 +8,16 @@ import structlog
 
 from ..detectors import Segment, Source, Trust
 from ..telemetry import Attempt
-from .dialects.base import Answer, Usage
+from .dialects.base import Answer
 from .engines import Engine
 from .engines.upstream import EngineAnswer
-from .errors import BadRequest, EngineFailed, ProxyError
+from .errors import BadRequest, EngineFailed, NoEngine, ProxyError
 from .exchange import Exchange, monotonic
+from .relay import Relay
 from .reply import Reply
 from .responses import EVENTS
 from .routes import Route
 from .screening import Screening
-from .stream.screen import StreamScreen
 from .usage import estimated
 from .world import World
 
@@ -26,8 +26,11 @@ OK = 200
 
 _log = structlog.get_logger(__name__)
 
+_CONNECTION = frozenset({"reset", "connect"})
 _BUSY = frozenset({502, 503, 504})
 """An engine's "not me, not now": another may be better off."""
+_LATER = frozenset({408, 409, 429})
+"""What may be well later; the SDKs' own rule."""
 _OURS = frozenset({401, 403, 407})
 """The engine does not take our credential; the client's own was fine."""
 
@@ -64,20 +67,34 @@ async def forward(x: Exchange, w: World, reply: Reply) -> None:
     """
     route = _route(x)
     tried: list[Engine] = []
+    engine = route.pool.choose(w.now())
     while True:
-        engine = route.pool.choose(w.now(), tried)
         try:
             await _attempt(x, w, reply, engine)
         except EngineFailed as failure:
             _note_failure(w, engine, failure)
-            again = len(tried) < route.pool.retries and not reply.started
-            same = any(engine is t for t in tried)
             tried.append(engine)
-            if not again or (same and failure.code not in ("reset", "connect")):
+            if reply.started or len(tried) > route.pool.retries:
                 raise
+            engine = _other(route, w, tried, failure)
         else:
             engine.succeeded()
             return
+
+
+def _other(route: Route, w: World, tried: list[Engine], failure: EngineFailed) -> Engine:
+    """The engine to try next.
+
+    The same one only if the connection broke: it may have been an idle one that the engine was
+    just closing.  An engine that stalled or failed would do so again.
+    """
+    try:
+        engine = route.pool.choose(w.now(), tried)
+    except NoEngine:
+        raise failure from None
+    if failure.code not in _CONNECTION and any(engine is t for t in tried):
+        raise failure
+    return engine
 
 
 async def _attempt(x: Exchange, w: World, reply: Reply, engine: Engine) -> None:
@@ -92,6 +109,7 @@ async def _attempt(x: Exchange, w: World, reply: Reply, engine: Engine) -> None:
         end_ns=0,
     )
     x.attempts.append(attempt)
+    x.forget_answer()
     attempt.error = "client_left"  # unless something else is learnt below
     engine.inflight += 1
     try:
@@ -127,7 +145,7 @@ async def _take(x: Exchange, w: World, reply: Reply, answer: EngineAnswer) -> No
     if x.streams:
         if answer.content_type != EVENTS:
             raise EngineFailed("bad_stream", "the engine answered a stream with something else")
-        await _relay(x, w, reply, answer)
+        await Relay(x, w, reply, _names(x)).run(answer)
     else:
         await _whole(x, w, reply, answer)
 
@@ -154,62 +172,6 @@ async def _whole(x: Exchange, w: World, reply: Reply, answer: EngineAnswer) -> N
     reply.stage(body, JSON)
 
 
-async def _relay(x: Exchange, w: World, reply: Reply, answer: EngineAnswer) -> None:
-    """Pass a stream through its screen; the end marker stays staged.
-
-    Nothing goes out before the first token has come: until then another engine may be asked.
-    """
-    screen = StreamScreen(
-        w.dialect,
-        Screening(x, _route(x)),
-        wants_usage=x.reading is not None and x.reading.wants_usage,
-        names=_names(x),
-    )
-    waiting = b""
-    try:
-        while not screen.over and (piece := await answer.next()):
-            now, before = monotonic(), screen.text_events
-            out = screen.feed(piece)
-            if (events := screen.text_events - before) > 0:
-                x.tokens_came(now, events)
-            waiting = waiting + out if waiting else out
-            if waiting and screen.text_events and not screen.failure:
-                await _write(x, w, reply, waiting)
-                waiting = b""
-        waiting += screen.finish()
-    except EngineFailed as failure:
-        waiting += screen.abort()
-        screen.failure = failure
-    finally:
-        _account(x, screen)
-    if screen.failure is not None:
-        if reply.started and waiting:
-            await _write(x, w, reply, waiting)
-        raise screen.failure
-    if waiting:
-        await _write(x, w, reply, waiting)
-    reply.stage(screen.last, EVENTS)
-
-
-async def _write(x: Exchange, w: World, reply: Reply, data: bytes) -> None:
-    if not reply.started:
-        await w.recorder.opened(x)
-        await reply.start(EVENTS)
-        x.sent = b""  # nobody else will be asked
-    await reply.write(data)
-
-
-def _account(x: Exchange, screen: StreamScreen) -> None:
-    """What the stream was, as far as it came."""
-    x.finish_reasons = screen.finish_reasons
-    x.answer_length = screen.text_length
-    x.held_max, x.held_total = screen.held_max, screen.held_total
-    x.usage, x.usage_estimated = screen.usage, False
-    if screen.usage is None and screen.text_events:
-        prompt = estimated(x, ()).prompt_tokens
-        x.usage, x.usage_estimated = Usage(prompt, screen.text_events), True
-
-
 def _refused(x: Exchange, w: World, answer: EngineAnswer, body: bytes) -> ProxyError:
     """What an engine's error status means for the client."""
     status = answer.status
@@ -222,6 +184,7 @@ def _refused(x: Exchange, w: World, answer: EngineAnswer, body: bytes) -> ProxyE
     said = Segment(w.dialect.error_message(body), (), Source.ASSISTANT, Trust.MODEL)
     texts, _ = Screening(x, _route(x)).whole([said])
     error = BadRequest("engine_refused", texts.get((), said.text), status=status)
+    error.retry = status in _LATER
     if status == 429 and answer.retry_after.isdigit():  # noqa: PLR2004 - too many requests
         error.headers = (("Retry-After", str(min(int(answer.retry_after), 120))),)
     return error

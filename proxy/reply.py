@@ -177,12 +177,27 @@ class Reply:
                 is cut off by its connection (`server.py`), which cancels the request.
 
         """
+        if not self.send(data):
+            await self.drained()
+
+    def send(self, data: bytes) -> bool:
+        """Send a piece of a stream at once; whether the client keeps up.
+
+        Raises:
+            ConnectionError: the client left.
+
+        """
         if self._stream is None:
-            raise AssertionError("write comes after start")
+            raise AssertionError("send comes after start")
         if not self._x.timeline.answered:
             self._x.timeline.answered = monotonic()
         self._x.bytes_out += len(data)
-        await self._stream.write(data)
+        return self._stream.send(data)
+
+    async def drained(self) -> None:
+        """Wait while the client does not read."""
+        if self._stream is not None:
+            await self._stream.drained()
 
     async def finish(self) -> None:
         """Send what was staged, as the end of the stream or as the whole answer."""

@@ -76,6 +76,22 @@ class Chunked(web.StreamResponse):
         # X-Accel-Buffering asks an nginx in front not to hold tokens back.
         _send(request, head + b"Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n\r\n")
 
+    def send(self, data: bytes) -> bool:
+        """Write a piece at once; whether the client keeps up.
+
+        Raises:
+            ConnectionError: the client left.
+
+        """
+        if self._request is None:
+            raise AssertionError("send comes after prepare")
+        return _send(self._request, self._framed(data)) <= _BEHIND
+
+    async def drained(self) -> None:
+        """Wait while the client does not read."""
+        if self._request is not None:
+            await self._request.writer.drain()
+
     async def write(self, data: bytes) -> None:  # type: ignore[override]  # bytes only
         """Write a piece, and wait while the client does not read.
 
@@ -83,11 +99,8 @@ class Chunked(web.StreamResponse):
             ConnectionError: the client left.
 
         """
-        request = self._request
-        if request is None:
-            raise AssertionError("write comes after prepare")
-        if data and _send(request, self._framed(data)) > _BEHIND:
-            await request.writer.drain()
+        if data and not self.send(data):
+            await self.drained()
 
     async def write_eof(self, data: bytes = b"") -> None:
         """Write what is left and the end, once."""

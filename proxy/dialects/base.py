@@ -9,6 +9,13 @@ import msgspec
 from ...detectors import Segment, Source
 from ..errors import ProxyError
 
+NAMES = -1
+"""The last step of a place that is no value but the names of the members below it.  They are read
+and judged; they cannot be edited, so what would redact one refuses the request."""
+
+MOST_TOKENS = 2**53
+"""A count beyond this is no count."""
+
 
 class Uninspected(NamedTuple):
     """A part of a body that no detector can read: where, what it is, and how large."""
@@ -19,19 +26,23 @@ class Uninspected(NamedTuple):
     """Bytes of a media value, or number of token ids."""
 
 
+_CALLING = frozenset({"tool", "tool_name", "custom", "custom_name", "function", "function_name"})
+
+
 class Channel(NamedTuple):
     """One text of one answer that grows by deltas."""
 
     choice: int
     name: str
-    """"content", "reasoning", "refusal", "text", "tool", "function" …"""
+    """"content", "reasoning", "refusal", "text", "audio"; "tool", "custom" and "function" for what
+    a call hands over; "tool_name", "custom_name" and "function_name" for what it calls."""
     part: int = 0
     """Which tool call."""
 
     @property
     def source(self) -> Source:
         """What the text is, for policies."""
-        if self.name in ("tool", "function"):
+        if self.name in _CALLING:
             return Source.TOOL_CALL
         return Source.REASONING if self.name.startswith("reasoning") else Source.ASSISTANT
 
@@ -41,6 +52,18 @@ class Usage(msgspec.Struct):
 
     prompt_tokens: int = -1
     completion_tokens: int = -1
+
+
+def usage_of(value: Any) -> Usage | None:
+    """An engine's usage member; None where it tells nothing, for it must not fail an answer."""
+    if not isinstance(value, dict):
+        return None
+    usage = Usage(_tokens(value.get("prompt_tokens")), _tokens(value.get("completion_tokens")))
+    return None if usage.prompt_tokens < 0 and usage.completion_tokens < 0 else usage
+
+
+def _tokens(value: Any) -> int:
+    return value if type(value) is int and 0 <= value < MOST_TOKENS else -1
 
 
 class StreamEvent(msgspec.Struct, frozen=True):
@@ -116,6 +139,9 @@ class Dialect(Protocol):
 
     def event(self, data: bytes) -> StreamEvent:
         """Read one event's data.  Raises EngineFailed if it is not of this dialect."""
+
+    def model_of(self, data: bytes) -> str:
+        """The model an event names, "" if it names none."""
 
     def edit_event(self, data: bytes, texts: Mapping[Channel, str]) -> bytes:
         """The event, framed for the wire, with the texts of these channels replaced."""

@@ -9,6 +9,7 @@ uses the layer below it, `ResponseHandler` with aiohttp's C parser, and only wha
 import asyncio
 import ssl
 from collections import deque
+from collections.abc import Callable
 
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.http_parser import RawResponseMessage
@@ -26,15 +27,36 @@ _INFORMATIONAL = 200
 """Below it are interim answers (RFC 9110 §15.2), which a client may ignore."""
 
 
+class EngineConnection(ResponseHandler):
+    """aiohttp's client protocol, which tells `heard` of each read once the parser is through it.
+
+    A callback, because waking a task for each token costs more than screening the token.
+    """
+
+    heard: Callable[[], None] | None = None
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes of the engine."""
+        super().data_received(data)
+        if self.heard is not None:
+            self.heard()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Take the end of the connection."""
+        super().connection_lost(exc)
+        if self.heard is not None:
+            self.heard()
+
+
 class Connections:
     """Idle connections by engine, youngest used first."""
 
     def __init__(self, connect_timeout: float) -> None:
         self._timeout = connect_timeout
-        self._idle: dict[str, deque[tuple[float, ResponseHandler]]] = {}
+        self._idle: dict[str, deque[tuple[float, EngineConnection]]] = {}
         self._tls = ssl.create_default_context()
 
-    async def take(self, engine: Engine) -> ResponseHandler:
+    async def take(self, engine: Engine) -> EngineConnection:
         """A connection to the engine, kept or new.
 
         Raises:
@@ -51,16 +73,16 @@ class Connections:
             connection.close()
         return await self._open(engine)
 
-    async def _open(self, engine: Engine) -> ResponseHandler:
+    async def _open(self, engine: Engine) -> EngineConnection:
         loop = asyncio.get_running_loop()
         tls = self._tls if engine.url.scheme == "https" else None
         async with asyncio.timeout(self._timeout):
             _, connection = await loop.create_connection(
-                lambda: ResponseHandler(loop), engine.host, engine.port, ssl=tls
+                lambda: EngineConnection(loop), engine.host, engine.port, ssl=tls
             )
         return connection
 
-    def give(self, engine: Engine, connection: ResponseHandler) -> None:
+    def give(self, engine: Engine, connection: EngineConnection) -> None:
         """Keep a connection whose answer was read to its end, or close it."""
         if connection.should_close or not connection.is_connected():
             connection.close()

@@ -6,16 +6,15 @@ connections: leaving `ask` early closes its socket.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import aiohttp
-from aiohttp.client_proto import ResponseHandler
 from aiohttp.http_parser import RawResponseMessage
 from aiohttp.streams import StreamReader
 
 from ..errors import EngineFailed
-from .connections import Connections, answer_on
+from .connections import Connections, EngineConnection, answer_on
 from .engine import Engine
 
 MOST_ANSWER = 64 << 20
@@ -43,7 +42,7 @@ class Watch:
     more than the read.
     """
 
-    def __init__(self, connection: ResponseHandler, limit: float) -> None:
+    def __init__(self, connection: EngineConnection, limit: float) -> None:
         self._loop = asyncio.get_running_loop()
         self._connection = connection
         self._limit = limit
@@ -79,10 +78,16 @@ class EngineAnswer:
     """An answer whose head has come."""
 
     def __init__(
-        self, message: RawResponseMessage, body: StreamReader, watch: Watch, stall: float
+        self,
+        connection: EngineConnection,
+        head: tuple[RawResponseMessage, StreamReader],
+        watch: Watch,
+        stall: float,
     ) -> None:
+        message, self._body = head
         headers = message.headers
-        self._body = body
+        self._connection = connection
+        self._reading = False
         self._watch = watch
         self._stall = stall
         self.status = message.code
@@ -96,7 +101,7 @@ class EngineAnswer:
     @property
     def complete(self) -> bool:
         """Whether the body was read to its end."""
-        return self._body.is_eof()
+        return self._body.at_eof()
 
     async def next(self) -> bytes:
         """The next piece of the body, b"" at its end.  Raises EngineFailed when it breaks off."""
@@ -109,6 +114,66 @@ class EngineAnswer:
         if watch.fired:  # an answer without a length ends as well as breaks by a closed socket
             raise _stalled()
         watch.heard(self._stall)
+        return piece
+
+    async def pump(self, take: Callable[[bytes], bool]) -> None:
+        """Hand each piece to `take` as it comes, until it says no or the body is at its end.
+
+        `take` runs where the bytes arrive, not in this task, and MUST NOT block.
+
+        Raises:
+            EngineFailed: the body breaks off.
+
+        """
+        over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def heard() -> None:
+            if over.done() or self._reading:  # reading may make the parser go on and tell us again
+                return
+            error: BaseException | None = None
+            try:
+                if self._hand_over(take):
+                    return
+            except BaseException as caught:  # noqa: BLE001 - raised again where it is awaited
+                error = caught
+            if over.done():  # writing showed that the client left, which cancelled the wait
+                return
+            if error is None:
+                over.set_result(None)
+            else:
+                over.set_exception(error)
+
+        heard()  # what came with the head
+        self._connection.heard = heard
+        try:
+            await over
+        finally:
+            self._connection.heard = None
+
+    def _hand_over(self, take: Callable[[bytes], bool]) -> bool:
+        """Give what has come to `take`; whether there may be more to give."""
+        body, watch = self._body, self._watch
+        while piece := self._read_nowait():
+            watch.heard(self._stall)
+            if not take(piece):
+                return False
+        if body.at_eof():
+            return False
+        if self._connection.transport is None:  # lost, and not as an end or a break of the body
+            raise EngineFailed("reset", "the connection to the engine broke")
+        watch.waiting()
+        return True
+
+    def _read_nowait(self) -> bytes:
+        self._reading = True
+        try:
+            piece = self._body.read_nowait(-1)
+        except _FOREIGN as error:
+            raise _named(error, self._watch) from error
+        finally:
+            self._reading = False
+        if self._watch.fired:
+            raise _stalled()
         return piece
 
     async def read(self) -> bytes:
@@ -148,7 +213,7 @@ class Asking:
             raise EngineFailed("connect", "the engine cannot be reached") from error
         watch = Watch(connection, self._patience.first_byte)
         try:
-            message, body = await answer_on(connection, self._request)
+            head = await answer_on(connection, self._request)
         except _FOREIGN as error:
             _give_up(watch, connection)
             raise _named(error, watch) from error
@@ -156,7 +221,7 @@ class Asking:
             _give_up(watch, connection)
             raise
         self._connection = connection
-        self._answer = EngineAnswer(message, body, watch, self._patience.stall)
+        self._answer = EngineAnswer(connection, head, watch, self._patience.stall)
         return self._answer
 
     async def __aexit__(self, *_: object) -> None:
@@ -204,7 +269,7 @@ def _named(error: Exception, watch: Watch) -> EngineFailed:
     return EngineFailed("reset", "the connection to the engine broke")
 
 
-def _give_up(watch: Watch, connection: ResponseHandler) -> None:
+def _give_up(watch: Watch, connection: EngineConnection) -> None:
     watch.cancel()
     connection.close()
 

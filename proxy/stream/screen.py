@@ -100,6 +100,11 @@ class StreamScreen:
         return self.blocked or self.failure is not None or bool(self.last)
 
     @property
+    def model(self) -> str:
+        """The model that the engine says it is, "" if it does not."""
+        return self._dialect.model_of(self._sample)
+
+    @property
     def text_length(self) -> int:
         """Characters of text that have come."""
         return sum(track.total for track in self._tracks.values())

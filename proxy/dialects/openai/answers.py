@@ -8,7 +8,8 @@ import orjson
 
 from ....detectors import Segment, Source, Trust
 from ...errors import EngineFailed
-from ..base import Answer, Usage
+from ..base import Answer, usage_of
+from .events import describe
 
 Where = tuple[str | int, ...]
 
@@ -27,10 +28,21 @@ _TEXTS = {
 
 class _Function(msgspec.Struct):
     arguments: str | None = None
+    name: str | None = None
+
+
+class _Custom(msgspec.Struct):
+    input: str | None = None
+    name: str | None = None
+
+
+class _Audio(msgspec.Struct):
+    transcript: str | None = None
 
 
 class _Call(msgspec.Struct):
     function: _Function | None = None
+    custom: _Custom | None = None
 
 
 class _Message(msgspec.Struct):
@@ -40,6 +52,7 @@ class _Message(msgspec.Struct):
     reasoning_content: str | None = None
     tool_calls: list[_Call] | None = None
     function_call: _Function | None = None
+    audio: _Audio | None = None
 
 
 class _Choice(msgspec.Struct):
@@ -48,10 +61,16 @@ class _Choice(msgspec.Struct):
     finish_reason: str | None = None
 
 
+class _Embedding(msgspec.Struct):
+    """Numbers, which are nobody's text."""
+
+
 class _Body(msgspec.Struct):
-    choices: list[_Choice] = []
-    usage: Usage | None = None
+    choices: list[_Choice] | None = None
+    data: list[_Embedding] | None = None
+    usage: Any = None
     model: str | None = None
+    error: msgspec.Raw = msgspec.Raw(b"null")
 
 
 _decode = msgspec.json.Decoder(_Body).decode
@@ -61,21 +80,36 @@ def read(body: bytes) -> Answer:
     """Read a chat, completion or embedding answer.
 
     Raises:
-        EngineFailed: the body is not JSON, or a text of it is not a string.
+        EngineFailed: the body is not JSON, a text of it is not a string, it has neither choices
+            nor embeddings, or it is an error.
 
     """
     try:
         parsed = _decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise EngineFailed("bad_answer", "the engine's answer is not of this API") from error
+    if bytes(parsed.error) != b"null" or (parsed.choices is None and parsed.data is None):
+        raise _failure(body)
+    choices = parsed.choices or []
     segments = [
         Segment(text, ("choices", index, *at), source, Trust.MODEL)
-        for index, choice in enumerate(parsed.choices)
+        for index, choice in enumerate(choices)
         for at, text, source in _texts(choice)
         if text
     ]
-    reasons = [c.finish_reason for c in parsed.choices if c.finish_reason]
-    return Answer(segments, parsed.usage, reasons, parsed.model or "")
+    reasons = [c.finish_reason for c in choices if c.finish_reason]
+    return Answer(segments, usage_of(parsed.usage), reasons, parsed.model or "")
+
+
+def _failure(body: bytes) -> EngineFailed:
+    """What an answer is that holds no answer: an error, told without its words, or nonsense."""
+    try:
+        tree = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        tree = {}
+    if tree.get("error") or tree.get("object") == "error":
+        return EngineFailed("engine_error", describe(tree.get("error") or tree))
+    return EngineFailed("bad_answer", "the engine's answer has neither choices nor embeddings")
 
 
 def _texts(choice: _Choice) -> Iterator[tuple[Where, str | None, Source]]:
@@ -86,13 +120,19 @@ def _texts(choice: _Choice) -> Iterator[tuple[Where, str | None, Source]]:
     yield ("message", "content"), message.content, Source.ASSISTANT
     for name in ("refusal", "reasoning", "reasoning_content"):
         yield ("message", name), getattr(message, name), _TEXTS[name]
-    if message.function_call is not None:
-        at: Where = ("message", "function_call", "arguments")
-        yield at, message.function_call.arguments, Source.TOOL_CALL
+    if message.audio is not None:
+        yield ("message", "audio", "transcript"), message.audio.transcript, Source.ASSISTANT
+    called: list[tuple[Where, _Function | _Custom | None, str]] = [
+        (("message", "function_call"), message.function_call, "arguments")
+    ]
     for index, call in enumerate(message.tool_calls or ()):
-        if call.function is not None:
-            at = ("message", "tool_calls", index, "function", "arguments")
-            yield at, call.function.arguments, Source.TOOL_CALL
+        at: Where = ("message", "tool_calls", index)
+        called.append(((*at, "function"), call.function, "arguments"))
+        called.append(((*at, "custom"), call.custom, "input"))
+    for at, call_of, member in called:
+        if call_of is not None:
+            yield (*at, "name"), call_of.name, Source.TOOL_CALL
+            yield (*at, member), getattr(call_of, member), Source.TOOL_CALL
 
 
 def edit(body: bytes, texts: Mapping[Where, str], *, blocked: bool) -> bytes:
@@ -115,6 +155,8 @@ def edit(body: bytes, texts: Mapping[Where, str], *, blocked: bool) -> bytes:
 def _change(tree: Any, texts: Mapping[Where, str], *, blocked: bool) -> None:
     for at, text in texts.items():
         put(tree, at, text)
+        if at[-2:] == ("audio", "transcript"):
+            tree["choices"][at[1]]["message"]["audio"].pop("data", None)  # the sound says the same
         tree["choices"][at[1]].pop("logprobs", None)
     if blocked:
         for choice in tree["choices"]:
@@ -124,6 +166,7 @@ def _change(tree: Any, texts: Mapping[Where, str], *, blocked: bool) -> None:
             if isinstance(message, dict):
                 message.pop("tool_calls", None)
                 message.pop("function_call", None)
+                message.pop("audio", None)
 
 
 def error_message(body: bytes) -> str:

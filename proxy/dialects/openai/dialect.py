@@ -77,6 +77,10 @@ class OpenAI:
         """Read one event."""
         return events.read(data)
 
+    def model_of(self, data: bytes) -> str:
+        """The model an event names."""
+        return events.model(data)
+
     def edit_event(self, data: bytes, texts: Mapping[Channel, str]) -> bytes:
         """Replace texts of one event."""
         return events.edit(data, texts)

@@ -8,9 +8,20 @@ import msgspec
 import orjson
 
 from ...errors import EngineFailed
-from ..base import Channel, StreamEvent, Usage
+from ..base import Channel, StreamEvent, Usage, usage_of
 
 DONE = b"[DONE]"
+
+_MEMBERS = {
+    "tool": "arguments",
+    "tool_name": "name",
+    "custom": "input",
+    "custom_name": "name",
+    "function": "arguments",
+    "function_name": "name",
+    "audio": "transcript",
+}
+"""The member that carries a channel's text, where it has another name."""
 
 _CODE = re.compile(r"[A-Za-z_]{1,64}|[0-9]{1,6}", re.ASCII)
 """Error codes that may be told: words of an API or a number, too plain to carry a text."""
@@ -18,11 +29,22 @@ _CODE = re.compile(r"[A-Za-z_]{1,64}|[0-9]{1,6}", re.ASCII)
 
 class _Function(msgspec.Struct, gc=False):
     arguments: str | None = None
+    name: str | None = None
+
+
+class _Custom(msgspec.Struct, gc=False):
+    input: str | None = None
+    name: str | None = None
+
+
+class _Audio(msgspec.Struct, gc=False):
+    transcript: str | None = None
 
 
 class _Call(msgspec.Struct, gc=False):
     index: int = 0
     function: _Function | None = None
+    custom: _Custom | None = None
 
 
 class _Delta(msgspec.Struct, gc=False):
@@ -32,6 +54,7 @@ class _Delta(msgspec.Struct, gc=False):
     reasoning_content: str | None = None
     tool_calls: list[_Call] | None = None
     function_call: _Function | None = None
+    audio: _Audio | None = None
 
 
 class _Choice(msgspec.Struct, gc=False):
@@ -42,9 +65,21 @@ class _Choice(msgspec.Struct, gc=False):
 
 
 class _Chunk(msgspec.Struct, gc=False):
-    choices: list[_Choice] = []
-    usage: Usage | None = None
+    choices: list[_Choice] | msgspec.UnsetType = msgspec.UNSET
+    usage: Any = None
     error: msgspec.Raw = msgspec.Raw(b"")
+
+
+class _Named(msgspec.Struct):
+    model: str = ""
+
+
+def model(data: bytes) -> str:
+    """The model an event names, "" if it names none."""
+    try:
+        return msgspec.json.decode(data, type=_Named).model if data else ""
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ""
 
 
 _decode = msgspec.json.Decoder(_Chunk).decode
@@ -67,8 +102,13 @@ def read(data: bytes) -> StreamEvent:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise EngineFailed("bad_stream", "an event of the engine is not of this API") from error
     if chunk.error and bytes(chunk.error) != b"null":
-        return StreamEvent(error=_describe(bytes(chunk.error)))
+        return StreamEvent(error=_describe_raw(bytes(chunk.error)))
     choices = chunk.choices
+    usage = usage_of(chunk.usage) if chunk.usage is not None else None
+    if choices is msgspec.UNSET:
+        if usage is None:
+            return _flat_error(data)
+        choices = []
     if len(choices) == 1:
         choice = choices[0]
         delta = choice.delta
@@ -76,11 +116,27 @@ def read(data: bytes) -> StreamEvent:
             return StreamEvent(
                 ((_CONTENT[choice.index], delta.content),),
                 ((choice.index, choice.finish_reason),) if choice.finish_reason else (),
-                chunk.usage,
+                usage,
             )
-    parts = [part for choice in choices for part in _parts(choice)]
+    parts = _joined([part for choice in choices for part in _parts(choice)])
     finished = [(c.index, c.finish_reason) for c in choices if c.finish_reason]
-    return StreamEvent(parts, finished, chunk.usage, chunk.usage is not None and not choices)
+    return StreamEvent(parts, finished, usage, usage is not None and not choices)
+
+
+def _flat_error(data: bytes) -> StreamEvent:
+    """An event of an error alone, as vLLM sends it: `{"object":"error","message":…,"code":…}`.
+
+    Raises:
+        EngineFailed: it is none, so nobody knows what it says.
+
+    """
+    try:
+        tree = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        tree = {}
+    if tree.get("object") == "error":
+        return StreamEvent(error=describe(tree))
+    raise EngineFailed("bad_stream", "an event of the engine has neither choices nor usage")
 
 
 def _plain(choice: _Choice, delta: _Delta) -> bool:
@@ -92,6 +148,7 @@ def _plain(choice: _Choice, delta: _Delta) -> bool:
         or delta.reasoning
         or delta.refusal
         or delta.function_call
+        or delta.audio
     )
 
 
@@ -104,11 +161,42 @@ def _parts(choice: _Choice) -> Iterable[tuple[Channel, str]]:
     for name in ("content", "refusal", "reasoning", "reasoning_content"):
         if text := getattr(delta, name):
             yield Channel(choice.index, name), text
-    if delta.function_call is not None and delta.function_call.arguments:
-        yield Channel(choice.index, "function"), delta.function_call.arguments
+    if delta.audio is not None and delta.audio.transcript:
+        yield Channel(choice.index, "audio"), delta.audio.transcript
+    for channel, text in _called(delta):
+        yield Channel(choice.index, *channel), text
+
+
+def _called(delta: _Delta) -> Iterable[tuple[tuple[str, int], str]]:
+    """The texts of all calls, each with the name and number of its channel."""
+    for name, text in _calls(delta.function_call, "function", "arguments"):
+        yield (name, 0), text
     for call in delta.tool_calls or ():
-        if call.function is not None and call.function.arguments:
-            yield Channel(choice.index, "tool", call.index), call.function.arguments
+        for name, text in _calls(call.function, "tool", "arguments"):
+            yield (name, call.index), text
+        for name, text in _calls(call.custom, "custom", "input"):
+            yield (name, call.index), text
+
+
+def _calls(
+    called: _Function | _Custom | None, channel: str, member: str
+) -> Iterable[tuple[str, str]]:
+    """What is called and what is handed over, each with the name of its channel."""
+    if called is not None:
+        if called.name:
+            yield f"{channel}_name", called.name
+        if text := getattr(called, member):
+            yield channel, text
+
+
+def _joined(parts: list[tuple[Channel, str]]) -> list[tuple[Channel, str]]:
+    """One part a channel: two calls of one number are one call to who puts them together."""
+    if len(parts) < 2:  # noqa: PLR2004 - one part has nothing to be joined to
+        return parts
+    texts: dict[Channel, str] = {}
+    for channel, text in parts:
+        texts[channel] = texts.get(channel, "") + text
+    return list(texts.items())
 
 
 def edit(data: bytes, texts: Mapping[Channel, str]) -> bytes:
@@ -127,25 +215,40 @@ def edit(data: bytes, texts: Mapping[Channel, str]) -> bytes:
 
 
 def _replace(choices: Iterable[dict[str, Any]], texts: Mapping[Channel, str]) -> None:
+    """Set each text at the first of its places, and empty the others: see `_joined`."""
+    left = dict(texts)
     for choice in choices:
         index = choice.get("index", 0)
-        for channel, text in texts.items():
+        for channel in texts:
             if channel.choice == index:
-                _put(choice, channel, text)
+                for holder, member in _places(choice, channel):
+                    holder[member] = left.get(channel, "")
+                    left[channel] = ""
                 choice.pop("logprobs", None)
 
 
-def _put(choice: dict[str, Any], channel: Channel, text: str) -> None:
-    if channel.name == "text":
-        choice["text"] = text
-    elif channel.name == "function":
-        choice["delta"]["function_call"]["arguments"] = text
-    elif channel.name == "tool":
-        for call in choice["delta"]["tool_calls"]:
-            if call.get("index", 0) == channel.part:
-                call["function"]["arguments"] = text
-    else:
-        choice["delta"][channel.name] = text
+def _places(choice: dict[str, Any], channel: Channel) -> Iterable[tuple[dict[str, Any], str]]:
+    """The objects and members that carry text of a channel in a choice."""
+    is_text = channel.name == "text"
+    holders = (choice,) if is_text else _holders(choice.get("delta") or {}, channel)
+    member = _MEMBERS.get(channel.name, channel.name)
+    for holder in holders:
+        if isinstance(holder.get(member), str):
+            if channel.name == "audio":
+                holder.pop("data", None)  # the sound says the same
+            yield holder, member
+
+
+def _holders(delta: dict[str, Any], channel: Channel) -> Iterable[dict[str, Any]]:
+    kind = channel.name.removesuffix("_name")
+    if kind in ("tool", "custom"):
+        name = "function" if kind == "tool" else kind
+        calls = delta.get("tool_calls") or ()
+        return [c[name] for c in calls if c.get("index", 0) == channel.part and c.get(name)]
+    if kind in ("function", "audio"):
+        holder = delta.get("function_call" if kind == "function" else kind)
+        return [holder] if holder else []
+    return [delta]
 
 
 def frame(value: Any) -> bytes:
@@ -180,13 +283,16 @@ def _head(sample: bytes) -> dict[str, str | int]:
     return {name: tree[name] for name in names if isinstance(tree.get(name), str | int)}
 
 
-def _describe(raw: bytes) -> str:
+def describe(error: Any) -> str:
     """What an engine says of its failure, without its words: they may quote the prompt."""
-    try:
-        error = orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        return "the engine reported an error"
     code = error.get("code") if isinstance(error, dict) else None
     if isinstance(code, str | int) and _CODE.fullmatch(str(code)):
         return f"the engine reported an error (code {code})"
     return "the engine reported an error"
+
+
+def _describe_raw(raw: bytes) -> str:
+    try:
+        return describe(orjson.loads(raw))
+    except orjson.JSONDecodeError:
+        return describe(None)

@@ -3,6 +3,10 @@
 Every string of a body is either inert (ids, enums, model names), a segment, or listed as
 uninspected.  What is in no table is taken as a text of the caller: a field the proxy does not
 know is inspected, not trusted.
+
+Names of members are texts too: models are shown those of a tool's schema.  All names below one
+member of the body that are not the API's own make one text, a name a line, and its place ends
+in NAMES.
 """
 
 import re
@@ -10,7 +14,7 @@ from typing import Any
 
 from ....detectors import Segment, Source, Trust
 from ...errors import BadRequest
-from ..base import Reading, Uninspected
+from ..base import NAMES, Reading, Uninspected
 
 Where = tuple[str | int, ...]
 
@@ -24,6 +28,7 @@ _ROLES = {
 }
 _UNKNOWN_ROLE = (Source.DOCUMENT, Trust.THIRD_PARTY)
 _CALLER = (Source.USER, Trust.CALLER)
+_CALL = (Source.TOOL_CALL, Trust.MODEL)
 _TOOL = (Source.TOOL_DEFINITION, Trust.THIRD_PARTY)
 
 _INERT = frozenset(
@@ -43,6 +48,33 @@ _MEDIA = {
     "file": "file",
     "video_url": "video",
 }
+_USUAL = (
+    _INERT
+    | _INERT_IN_MESSAGE
+    | _INERT_IN_CALL
+    | frozenset(_MEDIA)
+    | frozenset(
+        {
+            *("messages", "prompt", "input", "content", "text", "name", "refusal", "audio"),
+            *("reasoning", "reasoning_content", "tools", "tool_calls", "tool_choice", "functions"),
+            *("function", "function_call", "arguments", "custom", "description", "parameters"),
+            *("strict", "stream", "stream_options", "n", "max_tokens", "max_completion_tokens"),
+            *("temperature", "top_p", "stop", "suffix", "seed", "logprobs", "response_format"),
+            *(
+                "properties",
+                "required",
+                "enum",
+                "items",
+                "title",
+                "default",
+                "additionalProperties",
+            ),
+            *("anyOf", "json_schema", "schema", "metadata", "user", "url", "detail", "dimensions"),
+        }
+    )
+)
+"""Names of the API and of JSON Schema, which say nothing to a model: a shortcut, no more."""
+
 _NAME = re.compile(r"[A-Za-z0-9_.:\-]{0,128}", re.ASCII)
 """What an id or an enum looks like.  Chat templates print some of them into the prompt, so one
 that looks otherwise is a text."""
@@ -54,6 +86,20 @@ class _Collector:
     def __init__(self) -> None:
         self.segments: list[Segment] = []
         self.uninspected: list[Uninspected] = []
+        self._names: dict[tuple[Where, tuple[Source, Trust]], dict[str, None]] = {}
+
+    def all_segments(self) -> list[Segment]:
+        """The texts, and after them the names of members."""
+        named = (
+            Segment("\n".join(names), (*root, NAMES), *who)
+            for (root, who), names in self._names.items()
+        )
+        return [*self.segments, *named]
+
+    def name(self, name: str, root: Where, who: tuple[Source, Trust]) -> None:
+        """The name of a member somewhere below a root."""
+        if name not in _USUAL:
+            self._names.setdefault((root, who), {})[name] = None
 
     def text(self, text: str, at: Where, who: tuple[Source, Trust]) -> None:
         if text:
@@ -65,11 +111,13 @@ class _Collector:
             self.leaves(value, at, who)
 
     def leaves(self, node: Any, at: Where, who: tuple[Source, Trust]) -> None:
-        """Every string below a node."""
+        """Every string and every member's name below a node."""
         if isinstance(node, str):
             self.text(node, at, who)
         elif isinstance(node, dict):
+            root = _root(at)
             for key, value in node.items():
+                self.name(key, root, who)
                 self.leaves(value, (*at, key), who)
         elif isinstance(node, list):
             for index, value in enumerate(node):
@@ -77,6 +125,11 @@ class _Collector:
 
     def media(self, node: Any, at: Where, kind: str) -> None:
         self.uninspected.append(Uninspected(at, kind, _size(node)))
+
+
+def _root(at: Where) -> Where:
+    """The member whose names make one text: one of a message, or one of the body."""
+    return at[:3] if at[0] == "messages" else at[:1]
 
 
 def chat(body: Any) -> Reading:
@@ -117,6 +170,7 @@ def _prompted(body: Any, name: str) -> Reading:
 
 
 def _member(key: str, value: Any, seen: _Collector) -> None:
+    seen.name(key, (), _CALLER)
     if key not in _INERT:
         seen.leaves(value, (key,), _CALLER)
     elif key != "model":  # the router reads it; it is no part of a prompt
@@ -153,6 +207,7 @@ def _message(message: Any, index: int, seen: _Collector) -> None:
     who = _ROLES.get(role, _UNKNOWN_ROLE)
     for key, value in message.items():
         where: Where = ("messages", index, key)
+        seen.name(key, where[:2], who)
         if key == "content":
             _content(value, where, who, seen)
         elif key == "tool_calls":
@@ -186,6 +241,7 @@ def _part(part: Any, at: Where, who: tuple[Source, Trust], seen: _Collector) -> 
     if part["type"] == "text" and not isinstance(part.get("text"), str):
         raise _wrong(f"{_dotted(at)}.text", "a string")
     for key, value in part.items():
+        seen.name(key, _root(at), who)
         if key in _MEDIA:
             seen.media(value, (*at, key), _MEDIA[key])
         elif key == "type":
@@ -203,8 +259,9 @@ def _tool_calls(calls: Any, at: Where, seen: _Collector) -> None:
         if not isinstance(call, dict):
             raise _wrong(_dotted((*at, index)), "an object")
         for key, value in call.items():
+            seen.name(key, at, _CALL)
             read = seen.inert if key in _INERT_IN_CALL else seen.leaves
-            read(value, (*at, index, key), (Source.TOOL_CALL, Trust.MODEL))
+            read(value, (*at, index, key), _CALL)
 
 
 def _tools(tools: Any, name: str, seen: _Collector) -> None:
@@ -235,7 +292,7 @@ def _reading(body: dict[str, Any], seen: _Collector, count: int) -> Reading:
         wants_usage=wants_usage,
         choices=n or 1,
         max_tokens=limit or -1,
-        segments=seen.segments,
+        segments=seen.all_segments(),
         uninspected=seen.uninspected,
         count=count,
     )
