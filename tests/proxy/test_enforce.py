@@ -9,7 +9,9 @@ from tidegate.policies import Action, Hit, Policy
 from tidegate.policies.document import RuleText
 from tidegate.policies.policy import Manners
 from tidegate.policies.rule import from_text
+from tidegate.proxy.dialects.base import NAMES
 from tidegate.proxy.enforce import masked, redact, redacted, refusal
+from tidegate.proxy.errors import Refused
 
 POLICY = policy(key="redact", ssn="redact", bomb="block", word="flag")
 
@@ -38,6 +40,20 @@ def test_texts_are_set_at_their_places() -> None:
     redact(tree, {("a", 0, "b"): "C", ("a", 1): "D"})
 
     assert tree == {"a": [{"b": "C"}, "D"], "e": "f"}
+
+
+@pytest.mark.parametrize(
+    ("where", "param"), [(("a", 0, NAMES), "a[0]"), (("a", NAMES), "a"), ((NAMES,), None)]
+)
+def test_names_of_members_are_refused_where_they_would_be_redacted(
+    where: tuple[str | int, ...], param: str | None
+) -> None:
+    tree: dict[str, Any] = {"a": [{"sk-abcdef": "x"}]}
+
+    with pytest.raises(Refused, match="name of a member") as caught:
+        redact(tree, {("a", 0, "sk-abcdef"): "y", where: "[KEY]"})
+    assert (caught.value.code, caught.value.param) == ("content_filter", param)
+    assert tree == {"a": [{"sk-abcdef": "x"}]}
 
 
 def test_a_redacted_text_loses_the_found_spans_only() -> None:

@@ -14,8 +14,13 @@ MESSAGE = {
     "refusal": "b",
     "reasoning": "c",
     "reasoning_content": "d",
-    "function_call": {"name": "f", "arguments": "e"},
-    "tool_calls": [{"function": {"arguments": "f"}}, {"type": "custom"}],
+    "audio": {"transcript": "s", "data": "AAAA"},
+    "function_call": {"name": "p", "arguments": "e"},
+    "tool_calls": [
+        {"function": {"name": "q", "arguments": "f"}},
+        {"type": "custom"},
+        {"custom": {"name": "r", "input": "i"}},
+    ],
 }
 
 
@@ -37,8 +42,13 @@ def test_every_text_of_an_answer_is_read() -> None:
         model("b", Source.ASSISTANT, 0, "message", "refusal"),
         model("c", Source.REASONING, 0, "message", "reasoning"),
         model("d", Source.REASONING, 0, "message", "reasoning_content"),
+        model("s", Source.ASSISTANT, 0, "message", "audio", "transcript"),
+        model("p", Source.TOOL_CALL, 0, "message", "function_call", "name"),
         model("e", Source.TOOL_CALL, 0, "message", "function_call", "arguments"),
+        model("q", Source.TOOL_CALL, 0, "message", "tool_calls", 0, "function", "name"),
         model("f", Source.TOOL_CALL, 0, "message", "tool_calls", 0, "function", "arguments"),
+        model("r", Source.TOOL_CALL, 0, "message", "tool_calls", 2, "custom", "name"),
+        model("i", Source.TOOL_CALL, 0, "message", "tool_calls", 2, "custom", "input"),
         model("g", Source.ASSISTANT, 1, "text"),
     ]
     assert (answer.model, answer.finish_reasons, answer.usage) == ("m", ["stop"], None)
@@ -64,10 +74,14 @@ def test_usage_is_read_as_far_as_it_is_given() -> None:
         b"",
         b"<html>",
         b"[]",
+        b"{}",
         b'{"choices":null}',
+        b'{"message":"PROMPT","object":"chat.completion"}',
+        b'{"message":"PROMPT","x":"\xff"}',
+        b'{"data":["PROMPT"]}',
+        b'{"data":"PROMPT"}',
         b'{"choices":[{"message":{"content":[{"text":"a"}]}}]}',
         b'{"choices":[{"message":{"content":"\xff"}}]}',
-        b'{"usage":{"prompt_tokens":"4"}}',
         b'{"x":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
     ],
 )
@@ -75,6 +89,36 @@ def test_what_is_not_of_the_api_is_the_engines_failure(data: bytes) -> None:
     with pytest.raises(EngineFailed) as caught:
         read(data)
     assert caught.value.code == "bad_answer"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"error": {"message": "PROMPT", "code": 500}},
+        {"object": "error", "message": "PROMPT", "code": 500},
+        {"choices": [], "error": {"message": "PROMPT", "code": 500}},
+    ],
+)
+def test_an_error_in_place_of_an_answer_is_told_without_its_words(data: Any) -> None:
+    with pytest.raises(
+        EngineFailed, match=r"^the engine reported an error \(code 500\)$"
+    ) as caught:
+        read(orjson.dumps(data))
+    assert caught.value.code == "engine_error"
+
+
+@pytest.mark.parametrize("usage", [None, 4, "4", [], {}, {"prompt_tokens": None}])
+def test_a_usage_that_tells_nothing_fails_no_answer(usage: Any) -> None:
+    assert read(body({"text": "a"}, usage=usage, error=None)).usage is None
+
+
+def test_the_sound_of_a_changed_transcript_goes() -> None:
+    data = body({"message": {"audio": {"id": "1", "transcript": "a", "data": "AAAA"}}})
+    place = ("choices", 0, "message", "audio", "transcript")
+
+    assert edit(data, {place: "b"}, blocked=False) == body(
+        {"message": {"audio": {"id": "1", "transcript": "b"}}}
+    )
 
 
 def test_an_edit_changes_its_texts_and_drops_what_repeats_them() -> None:
@@ -99,7 +143,7 @@ def test_a_blocked_answer_ends_as_filtered_and_calls_no_tool() -> None:
 
     assert second == {"text": "", "finish_reason": "content_filter"}
     assert (first["finish_reason"], "logprobs" in first) == ("content_filter", False)
-    assert not {"tool_calls", "function_call"} & set(first["message"])
+    assert not {"tool_calls", "function_call", "audio"} & set(first["message"])
 
 
 @pytest.mark.parametrize("junk", [b'"\xff"', b"1e999", b"[" * 600 + b"]" * 600])

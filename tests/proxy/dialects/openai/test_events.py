@@ -50,8 +50,15 @@ def test_every_text_of_an_event_has_its_channel() -> None:
             refusal="b",
             reasoning="c",
             reasoning_content="d",
+            audio={"transcript": "i", "data": "AAAA"},
             function_call={"arguments": "e"},
-            tool_calls=[call(0, "f"), call(1, "g"), call(2, ""), {"index": 3}],
+            tool_calls=[
+                call(0, "f"),
+                {"index": 1, "function": {"arguments": "g"}, "custom": None},
+                call(2, ""),
+                {"index": 3},
+                {"index": 4, "custom": {"name": "n", "input": "o"}},
+            ],
         ),
         {"index": 1, "text": "h", "finish_reason": None},
         delta(2, content="", role="assistant", function_call={"name": "f"}),
@@ -63,10 +70,16 @@ def test_every_text_of_an_event_has_its_channel() -> None:
         (Channel(0, "refusal"), "b"),
         (Channel(0, "reasoning"), "c"),
         (Channel(0, "reasoning_content"), "d"),
+        (Channel(0, "audio"), "i"),
         (Channel(0, "function"), "e"),
+        (Channel(0, "tool_name", 0), "f"),
         (Channel(0, "tool", 0), "f"),
         (Channel(0, "tool", 1), "g"),
+        (Channel(0, "tool_name", 2), "f"),
+        (Channel(0, "custom_name", 4), "n"),
+        (Channel(0, "custom", 4), "o"),
         (Channel(1, "text"), "h"),
+        (Channel(2, "function_name"), "f"),
     ]
     assert event.finished == [(0, "stop")]
 
@@ -78,7 +91,9 @@ def test_every_text_of_an_event_has_its_channel() -> None:
         {"reasoning": "b"},
         {"reasoning_content": "b"},
         {"function_call": {"arguments": "b"}},
-        {"tool_calls": [call(0, "b")]},
+        {"tool_calls": [{"function": {"arguments": "b"}}]},
+        {"tool_calls": [{"function": {"name": "b"}}]},
+        {"audio": {"transcript": "b"}},
     ],
 )
 def test_content_hides_no_text_beside_it(other: dict[str, Any]) -> None:
@@ -97,7 +112,13 @@ def test_usage_may_come_alone() -> None:
     assert StreamEvent([], [], Usage(3, 4), usage_only=True) == event
 
 
-@pytest.mark.parametrize("data", [b"{}", chunk(), chunk(usage=None), chunk(error=None)])
+def test_usage_needs_no_choices_beside_it() -> None:
+    event = read(b'{"usage":{"prompt_tokens":3}}')
+
+    assert (event.usage, event.usage_only) == (Usage(3, -1), True)
+
+
+@pytest.mark.parametrize("data", [chunk(), chunk(usage=None), chunk(error=None)])
 def test_an_event_without_text_is_fine(data: bytes) -> None:
     assert StreamEvent([], []) == read(data)
 
@@ -112,6 +133,10 @@ def test_the_end_marker_is_the_last_event() -> None:
         b"",
         b"[]",
         b"[DONE",
+        b"{}",
+        b'{"message":"PROMPT","object":"chat.completion.chunk"}',
+        b'{"message":"PROMPT","object":"error","x":"\xff"}',
+        b'{"usage":"PROMPT"}',
         b'"text"',
         b'{"choices":1}',
         b'{"choices":null}',
@@ -155,6 +180,65 @@ def test_an_error_is_told_without_the_engines_words(error: Any, told: str) -> No
 
 def test_an_error_that_cannot_be_read_is_one_all_the_same() -> None:
     assert read(b'{"error":{"a":"\xff"}}').error == "the engine reported an error"
+
+
+def test_an_error_without_an_error_member_is_one() -> None:
+    flat = orjson.dumps({"object": "error", "message": "PROMPT", "type": "x", "code": 400})
+
+    assert read(flat).error == "the engine reported an error (code 400)"
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [4, "4", [], {}, {"prompt_tokens": None}, {"prompt_tokens": "4"}, {"prompt_tokens": -1}],
+)
+def test_a_usage_that_tells_nothing_fails_no_stream(usage: Any) -> None:
+    assert read(chunk(delta(content="a"), usage=usage)).usage is None
+
+
+def test_calls_of_one_number_are_one_text_and_are_edited_as_one() -> None:
+    data = chunk(delta(tool_calls=[call(1, "ab"), call(0, "x"), call(1, "cd")]))
+    edited = edit(data, {Channel(0, "tool", 1): "Z"})
+    parts = dict(read(data).parts)
+
+    assert (parts[Channel(0, "tool", 1)], parts[Channel(0, "tool", 0)]) == ("abcd", "x")
+    assert edited == frame(
+        orjson.loads(chunk(delta(tool_calls=[call(1, "Z"), call(0, "x"), call(1, "")])))
+    )
+
+
+def test_choices_of_one_number_are_edited_as_one() -> None:
+    data = chunk(delta(content="a"), delta(content="b"))
+
+    assert [(Channel(0, "content"), "ab")] == read(data).parts
+    assert edit(data, {Channel(0, "content"): "Z"}) == frame(
+        orjson.loads(chunk(delta(content="Z"), delta(content="")))
+    )
+
+
+def test_an_edit_of_one_call_leaves_the_others() -> None:
+    bare = {"index": 0, "function": {"name": None}}
+    data = chunk(delta(tool_calls=[{"index": 0}, bare, call(0, "a")]))
+    expected = chunk(delta(tool_calls=[{"index": 0}, bare, call(0, "Z")]))
+
+    assert edit(data, {Channel(0, "tool", 0): "Z"}) == frame(orjson.loads(expected))
+
+
+def test_names_inputs_and_transcripts_can_be_edited() -> None:
+    def event(texts: list[str], **sound: str) -> bytes:
+        a, b, c, d, e, f = texts
+        calls = [
+            {"index": 0, "function": {"name": a, "arguments": b}},
+            {"index": 0, "custom": {"name": c, "input": d}},
+        ]
+        return chunk(
+            delta(audio={"transcript": e, **sound}, function_call={"name": f}, tool_calls=calls)
+        )
+
+    names = ("tool_name", "tool", "custom_name", "custom", "audio", "function_name")
+    texts = {Channel(0, name): text for name, text in zip(names, "ABCDEF", strict=True)}
+
+    assert edit(event([*"abcdef"], data="AAAA"), texts) == frame(orjson.loads(event([*"ABCDEF"])))
 
 
 def test_an_edit_changes_the_texts_it_names_and_no_others() -> None:
