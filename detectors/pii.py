@@ -35,9 +35,10 @@ class PII:
         """All findings that start at or after `segment.start`, sorted by start, then end."""
         view = normalize(segment.text)
         whole = Segment(view.text, segment.where, segment.source, segment.trust)
-        if not self.scanner.find(whole):
+        seen = self.scanner.find(whole)
+        if not seen:
             return []
-        found = self._analyzer.find(view.text)
+        found = self._analyzer.find(view.text, seen)
         if not view.is_identity:
             found = [
                 Finding(f.kind, *view.span(f.start, f.end), f.score, f.rule, f.layer)

@@ -38,6 +38,7 @@ ENTITIES = {
 
 _RULE = "tidegate_rule"
 _KIND = "tidegate_kind"
+_FOUND = "tidegate_found"
 
 
 class ScannerRecognizer(EntityRecognizer):
@@ -57,9 +58,14 @@ class ScannerRecognizer(EntityRecognizer):
     def analyze(
         self, text: str, entities: Sequence[str], nlp_artifacts: object
     ) -> list[RecognizerResult]:
-        """Presidio's results for everything the scanner finds of the entities asked for."""
-        del nlp_artifacts
-        segment = Segment(text, (), Source.DOCUMENT, Trust.THIRD_PARTY)
+        """Presidio's results for all findings of the entities asked for.
+
+        What `Analyzer` was told of comes with the artifacts and is not looked for again.
+        """
+        found = getattr(nlp_artifacts, _FOUND, None)
+        if found is None:
+            segment = Segment(text, (), Source.DOCUMENT, Trust.THIRD_PARTY)
+            found = self._scanner.find(segment)
         return [
             RecognizerResult(
                 entity_of(finding.kind),
@@ -68,7 +74,7 @@ class ScannerRecognizer(EntityRecognizer):
                 finding.score,
                 recognition_metadata={_RULE: finding.rule, _KIND: finding.kind},
             )
-            for finding in self._scanner.find(segment)
+            for finding in found
             if entity_of(finding.kind) in entities
         ]
 
@@ -96,6 +102,7 @@ class Analyzer:
         )
         engine = NoOpNlpEngine(models=[{"lang_code": LANGUAGE, "model_name": "no_op"}])
         engine.load()
+        self._nlp = engine
         self._engine = AnalyzerEngine(
             registry=registry,
             nlp_engine=engine,
@@ -103,8 +110,10 @@ class Analyzer:
             context_aware_enhancer=_AsFound(),
         )
 
-    def find(self, text: str) -> list[Finding]:
-        """What Presidio reports for the text, as findings, in no order."""
+    def find(self, text: str, found: Sequence[Finding]) -> list[Finding]:
+        """What Presidio makes of what the scanner found in the text, in no order."""
+        artifacts = self._nlp.process_text(text, LANGUAGE)
+        setattr(artifacts, _FOUND, found)
         return [
             Finding(
                 result.recognition_metadata[_KIND],
@@ -113,7 +122,7 @@ class Analyzer:
                 result.score,
                 result.recognition_metadata[_RULE],
             )
-            for result in self._engine.analyze(text, language=LANGUAGE)
+            for result in self._engine.analyze(text, LANGUAGE, nlp_artifacts=artifacts)
         ]
 
 
