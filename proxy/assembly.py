@@ -114,7 +114,7 @@ def build_engines(config: Config) -> dict[str, tuple[Engine, Probe]]:
     engines: dict[str, tuple[Engine, Probe]] = {}
     for pool in config.pools.values():
         probe = Probe(
-            pool.health.path,
+            pool.health.path or "",
             pool.health.interval,
             pool.health.timeout,
             pool.health.healthy_after,

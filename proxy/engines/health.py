@@ -4,8 +4,9 @@ A probe that hangs counts as failed after its timeout and delays nobody but itse
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import aiohttp
 import structlog
@@ -14,13 +15,22 @@ from .engine import Engine
 
 _log = structlog.get_logger(__name__)
 
+USUAL_PATH = "/health"
+USUAL_PATHS: Mapping[str, str] = MappingProxyType(
+    {
+        "ollama": "/api/version",  # without loading a model
+        "openai": "/v1/models",  # all that any server of this API is sure to have
+    }
+)
+"""What engines of a kind answer while they are well, where it is not USUAL_PATH."""
+
 
 @dataclass(frozen=True, slots=True)
 class Probe:
     """How the engines of one pool are asked; times in seconds."""
 
     path: str = ""
-    """"" asks the path that is usual for the engine's kind."""
+    """"" asks what is usual for the engine's kind."""
     interval: float = 5.0
     timeout: float = 2.0
     healthy_after: int = 1
@@ -69,7 +79,8 @@ def _set(engine: Engine, changed: Callable[[Engine], None], *, up: bool) -> None
 
 
 async def _ask(engine: Engine, probe: Probe, session: aiohttp.ClientSession) -> bool:
-    url = engine.url.with_path(engine.url.path.rstrip("/") + probe.path)
+    path = probe.path or USUAL_PATHS.get(engine.kind, USUAL_PATH)
+    url = engine.url.with_path(engine.url.path.rstrip("/") + path)
     timeout = aiohttp.ClientTimeout(total=probe.timeout)
     try:
         async with session.get(

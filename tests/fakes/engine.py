@@ -73,7 +73,7 @@ class FakeEngine:
         self.requests: list[Received] = []
         self.connections = 0
         self.healthy = True
-        """What GET /health and GET /v1/models say: 200, or 503 as while a model is loading."""
+        """What GET /health, /v1/models and /api/version say: 200, or 503 as while loading."""
         self.models: tuple[str, ...] = ("fake",)
         self._queued: deque[Answer] = deque()
         self._arrived = asyncio.Condition()
@@ -179,11 +179,13 @@ class FakeEngine:
 
     def _page(self, path: str) -> Answer:
         match path:
-            case "/health" | "/v1/models" if not self.healthy:
+            case "/health" | "/v1/models" | "/api/version" if not self.healthy:
                 loading = {"message": "Loading model", "type": "unavailable_error", "code": 503}
                 return json_answer({"error": loading}, status=503)
             case "/health":
                 return json_answer({"status": "ok"})
+            case "/api/version":
+                return json_answer({"version": "0.0.0"})
             case "/v1/models":
                 return json_answer(models_body(*self.models))
             case "/metrics":

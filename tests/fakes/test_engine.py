@@ -84,6 +84,7 @@ async def test_streams_with_usage_only_if_asked(fake_engine: FakeEngine) -> None
     [
         ("/health", b'"ok"'),
         ("/v1/models", b'"fake"'),
+        ("/api/version", b'"0.0.0"'),
         ("/metrics", b"num_requests_running"),
         ("/nowhere", b"Not Found"),
     ],

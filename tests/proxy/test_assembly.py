@@ -118,12 +118,13 @@ def test_engines_are_built_with_their_pools_settings(tmp_path: Path) -> None:
     }
     built = build_engines(configured(tmp_path, URLS, engines=engines, pools=pools))
     a, probe = built["a"]
-    b, _ = built["b"]
+    b, usual = built["b"]
 
     assert (a.base, a.kind, a.weight, a.max_inflight) == ("/base", "vllm", 2.0, 3)
     assert a.headers == (("Authorization", "Bearer credential"),)
     assert (a.eject_after, a.eject_for) == (5, 6.0)
     assert probe == Probe("/ok", 1.0, 2.0, 3, 4)
+    assert usual.path == ""
     assert (b.base, b.headers, b.max_inflight) == ("", (), 0)
 
 

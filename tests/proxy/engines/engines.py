@@ -7,5 +7,7 @@ from yarl import URL
 from tidegate.proxy.engines import Engine
 
 
-def engine(name: str = "a", url: str = "http://127.0.0.1:8000/", **more: Any) -> Engine:
-    return Engine(name, "openai", URL(url), **more)
+def engine(
+    name: str = "a", url: str = "http://127.0.0.1:8000/", kind: str = "openai", **more: Any
+) -> Engine:
+    return Engine(name, kind, URL(url), **more)

@@ -114,6 +114,28 @@ async def test_an_engine_that_hangs_delays_no_other(fake_engine: FakeEngine) -> 
     assert hangs.probed is None
 
 
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        ("openai", "/v1/models"),
+        ("ollama", "/api/version"),
+        ("vllm", "/health"),
+        ("sglang", "/health"),
+        ("llamacpp", "/health"),
+        ("tgi", "/health"),
+    ],
+)
+async def test_what_is_asked_without_a_path_is_usual_for_the_kind(
+    fake_engine: FakeEngine, kind: str, path: str
+) -> None:
+    made = engine(url=fake_engine.url, kind=kind)
+    async with watched(made, probe=Probe(interval=60.0)):
+        await eventually(lambda: made.probed is not None)
+
+    assert [request.target for request in fake_engine.requests] == [path]
+    assert made.probed
+
+
 async def test_the_probe_asks_below_the_engines_own_path_with_its_credential(
     fake_engine: FakeEngine,
 ) -> None:
