@@ -132,7 +132,7 @@ class Metrics:
             self._counter(names.DROPPED).labels(reason).value += amount
 
     def engine_up(self, engine: str, *, up: bool) -> None:
-        """Say whether an engine may be chosen."""
+        """Say whether the probe of an engine finds it well."""
         self._gauge(names.ENGINE_UP).labels(engine).set(up)
 
     def engine_in_flight(self, engine: str, requests: int) -> None:

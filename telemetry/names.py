@@ -222,7 +222,10 @@ DROPPED: Final = Metric(
     ("reason",),
 )
 ENGINE_UP: Final = Metric(
-    "tidegate_engine_up", "gauge", "1 while the engine may be chosen, else 0.", ("engine",)
+    "tidegate_engine_up",
+    "gauge",
+    "1 while the engine's probe finds it well, else 0; an ejected one may be 1.",
+    ("engine",),
 )
 ENGINE_IN_FLIGHT: Final = Metric(
     "tidegate_engine_in_flight", "gauge", "Requests now at the engine.", ("engine",)

@@ -212,6 +212,11 @@ def warnings(config: Config, source: Source) -> Iterator[Problem]:
             place = source.key((sort, name))
             why, fix = f"no {where} names it", "remove it, or use it"
             yield place.problem(f"{sort}.{name} is not used", why, fix)
+    anonymous = source.tree.get("access", {}).get("anonymous")
+    if isinstance(anonymous, dict) and not {"enabled"} & set(anonymous):
+        why, fix = "callers without a key are not served", "add enabled: true, or remove it"
+        place = source.key(("access", "anonymous"))
+        yield place.problem("access.anonymous has no effect", why, fix)
     if not is_loopback(config.admin.host):
         what = f"admin.host is {quoted(config.admin.host)}"
         why = "metrics and engine states are shown to whoever reaches it, without a key"

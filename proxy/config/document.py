@@ -74,8 +74,10 @@ class Engine(Part):
 class Health(Part):
     """Active checks of a pool's engines."""
 
-    path: v.UrlPath = Field(
-        default="/health", description="Path that answers 2xx while all is well."
+    path: v.UrlPath | None = Field(
+        default=None,
+        description="Path that answers 2xx while all is well; without it, by the engine's kind:"
+        " `/api/version` for `ollama`, `/v1/models` for `openai`, `/health` for others.",
     )
     interval: v.PositiveSeconds = Field(default=5.0, description="Time between checks.")
     timeout: v.PositiveSeconds = Field(
@@ -207,7 +209,7 @@ class Telemetry(Part):
 class Anonymous(Part):
     """What callers without a key may do."""
 
-    enabled: bool = Field(default=True, description="Whether callers without a key are served.")
+    enabled: bool = Field(default=False, description="Whether callers without a key are served.")
     tenant: v.Name = Field(default="anonymous", description="The tenant they count as.")
     routes: v.RouteGlobs = Field(default=("*",), description="Routes they may use.")
 
@@ -229,7 +231,7 @@ class AccessKeys(Part):
     """Who may call."""
 
     anonymous: Annotated[Anonymous, BeforeValidator(_anonymous)] = Field(
-        default=Anonymous(enabled=False), description="`true`, `false`, or a map of these keys."
+        default=Anonymous(), description="`true`, `false`, or a map of these keys."
     )
     anonymous_anywhere: bool = Field(
         default=False,

@@ -111,7 +111,8 @@ def test_callers_without_a_key_are_served_on_loopback_if_the_configuration_says_
 
 
 def test_callers_without_a_key_are_served_anywhere_only_by_a_word_of_its_own() -> None:
-    tested = access(anonymous={"tenant": "guests", "routes": ["chat"]}, anonymous_anywhere=True)
+    guests = {"enabled": True, "tenant": "guests", "routes": ["chat"]}
+    tested = access(anonymous=guests, anonymous_anywhere=True)
 
     assert tested.authenticate([], [], peer_is_loopback=False) == (
         Principal("anonymous", "guests", ("chat",))

@@ -153,7 +153,7 @@ async def test_the_engines_own_credential_is_sent_to_it_and_to_its_probe(
 async def test_anonymous_callers_are_served_only_where_the_configuration_says_so(
     tmp_path: Path, fake_engine: FakeEngine
 ) -> None:
-    access = ACCESS | {"anonymous": {"routes": ["small"], "tenant": "guests"}}
+    access = ACCESS | {"anonymous": {"enabled": True, "routes": ["small"], "tenant": "guests"}}
     async with proxied(tmp_path, fake_engine, access=access, routes=ROUTES) as proxy:
         small = await proxy.ask(hello(model="tiny"))
         large = await proxy.ask(hello(model="large"))

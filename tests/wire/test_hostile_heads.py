@@ -104,6 +104,18 @@ async def test_what_the_dialect_does_not_list_never_reaches_an_engine(
     assert fake_engine.calls == []
 
 
+async def test_a_refused_method_is_told_which_is_allowed(
+    tmp_path: Path, fake_engine: FakeEngine
+) -> None:
+    async with (
+        proxied(tmp_path, fake_engine) as proxy,
+        proxy.http.get(proxy.gate.url() + CHAT) as got,
+    ):
+        allowed = got.headers["Allow"]
+
+    assert (got.status, allowed) == (405, "POST")
+
+
 NO_HTTP: dict[str, bytes] = {
     "no HTTP": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\r\n\r\n",
     "no version": b"GET /v1/models\r\n\r\n",

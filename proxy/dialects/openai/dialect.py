@@ -46,9 +46,12 @@ class OpenAI:
                 status=404,
             )
         if method != endpoint.method and (method, endpoint.method) != ("HEAD", "GET"):
-            raise BadRequest(
+            refused = BadRequest(
                 "method_not_allowed", f"{endpoint.path} takes {endpoint.method} only", status=405
             )
+            allowed = "GET, HEAD" if endpoint.method == "GET" else endpoint.method
+            refused.headers = (("Allow", allowed),)  # RFC 9110 section 15.5.6 wants it
+            raise refused
         return endpoint
 
     def for_engine(self, body: dict[str, Any], reading: Reading, model: str) -> bool:

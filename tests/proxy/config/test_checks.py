@@ -172,6 +172,19 @@ def test_warnings_name_what_is_unused_or_open(tmp_path: Path) -> None:
     ]
 
 
+def test_settings_of_callers_who_are_not_served_are_a_warning(tmp_path: Path) -> None:
+    keys = f"keys: {{k: {{hash: {HASH}}}}}"
+    for written, warned in (
+        ("{tenant: guests}", ["access.anonymous has no effect"]),
+        ("{tenant: guests, enabled: false}", []),
+        ("{tenant: guests, enabled: true}", []),
+        ("false", []),
+    ):
+        text = MINIMAL.replace("anonymous: true", f"anonymous: {written}, {keys}")
+
+        assert [problem.what for problem in loaded(tmp_path, text).warnings] == warned
+
+
 def test_the_default_policy_of_nobody_is_no_warning(tmp_path: Path) -> None:
     text = MINIMAL + "policies: {mine: {pack: strict}}"
 

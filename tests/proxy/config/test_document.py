@@ -15,7 +15,7 @@ SMALL = {
 
 @pytest.mark.parametrize(
     ("written", "enabled"),
-    [(True, True), (False, False), ("true", True), ({}, True), ({"enabled": "off"}, False)],
+    [(True, True), (False, False), ("true", True), ({}, False), ({"enabled": "on"}, True)],
 )
 def test_anonymous_has_a_short_form(written: object, *, enabled: bool) -> None:
     assert AccessKeys.model_validate({"anonymous": written}).anonymous.enabled is enabled

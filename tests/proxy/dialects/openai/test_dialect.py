@@ -45,13 +45,20 @@ def test_another_path_is_not_served(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "path"),
-    [("GET", "/v1/completions"), ("HEAD", "/v1/embeddings"), ("DELETE", "/v1/models/m")],
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/v1/completions", "POST"),
+        ("HEAD", "/v1/embeddings", "POST"),
+        ("DELETE", "/v1/models/m", "GET, HEAD"),
+    ],
 )
-def test_another_method_is_not_allowed(method: str, path: str) -> None:
+def test_another_method_is_not_allowed_and_told_which_is(
+    method: str, path: str, allowed: str
+) -> None:
     with pytest.raises(BadRequest) as caught:
         DIALECT.endpoint(method, path)
     assert (caught.value.status, caught.value.code) == (405, "method_not_allowed")
+    assert caught.value.headers == (("Allow", allowed),)
 
 
 @pytest.mark.parametrize("options", [None, {}, {"include_usage": False, "other": 1}])
