@@ -100,7 +100,7 @@ def _other(route: Route, w: World, tried: list[Engine], failure: EngineFailed) -
 async def _attempt(x: Exchange, w: World, reply: Reply, engine: Engine) -> None:
     """One try at one engine, with its mark on the exchange whatever happens."""
     attempt = Attempt(
-        span_id=w.contexts.ids.span_id(),
+        span_id=w.telemetry.contexts.ids.span_id(),
         engine=engine.name,
         kind=engine.kind,
         address=engine.host,

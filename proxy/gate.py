@@ -97,7 +97,7 @@ async def running(
         upstream = Upstream(patience(config))
         stack.callback(upstream.close)
         router = build_router(config, engines, policies, detectors)
-        observers: list[Observer] = [telemetry]
+        observers: list[Observer] = []
         world = World(
             dialect=OpenAI(),
             router=router,
@@ -106,8 +106,7 @@ async def running(
             recorder=Recorder(ledger),
             upstream=upstream,
             limits=config.limits,
-            contexts=telemetry.contexts,
-            metrics=telemetry.metrics,
+            telemetry=telemetry,
             observers=observers,
             record_first=config.audit.mode == "pre_upstream",
             started=int(time.time()),
@@ -127,8 +126,8 @@ async def running(
 
 def _expose_engines(gate: Gate) -> None:
     for engine in gate.engines.values():
-        gate.world.metrics.engine_up(engine.name, up=False)
-        gate.world.metrics.watch_engine(engine.name, partial(_in_flight, engine))
+        gate.world.telemetry.metrics.engine_up(engine.name, up=False)
+        gate.world.telemetry.metrics.watch_engine(engine.name, partial(_in_flight, engine))
 
 
 def _in_flight(engine: Engine) -> float:
@@ -140,7 +139,7 @@ async def _probing(
     engines: Sequence[tuple[Engine, Probe]], world: World, client: ClientSession
 ) -> AsyncIterator[None]:
     def changed(engine: Engine) -> None:
-        world.metrics.engine_up(engine.name, up=bool(engine.probed))
+        world.telemetry.metrics.engine_up(engine.name, up=bool(engine.probed))
 
     task = asyncio.ensure_future(watch_all(engines, client, changed))
     try:

@@ -10,6 +10,7 @@ there are, how long a head may take to arrive, how long a client may take nothin
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import structlog
@@ -21,7 +22,7 @@ from multidict import CIMultiDict, MultiMapping
 
 from .config import Limits
 from .errors import BadRequest, ProxyError
-from .exchange import Exchange, timeline
+from .exchange import Exchange, monotonic, timeline
 from .facts import measurement
 from .pipeline import carry
 from .reply import Reply
@@ -263,8 +264,8 @@ def _http_error(error: BaseException) -> BadRequest:
 
 def _exchange(request: web.BaseRequest, headers: MultiMapping[str], world: World) -> Exchange:
     return Exchange(
-        id=world.contexts.ids.uuid(),  # llama-cpp-python refuses request ids of other forms
-        trace=world.contexts.read(
+        id=world.telemetry.contexts.ids.uuid(),  # the form that every engine takes
+        trace=world.telemetry.contexts.read(
             headers.getall("traceparent", ()), headers.getall("tracestate", ())
         ),
         method=request.method,
@@ -292,9 +293,10 @@ async def _tell(error: ProxyError, x: Exchange, world: World, reply: Reply) -> w
 
 def _settled(x: Exchange, world: World) -> None:
     model = world.router.known(x.reading.model) if x.reading is not None else ""
-    told = measurement(x, model)
+    x.timeline.settled = monotonic()  # the last wait for the log is part of the request's time
+    world.telemetry.settled(partial(measurement, x, model))
     for observer in world.observers:
-        observer.settled(told)
+        observer.settled(measurement(x, model))
 
 
 def _refusal(world: World) -> bytes:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..telemetry import Measurement, Metrics
-from ..telemetry.context import ContextReader
+from ..telemetry import Measurement, Telemetry
 from .access import Access
 from .config import Limits
 from .dialects import Dialect
@@ -36,9 +35,9 @@ class World:
     recorder: Recorder
     upstream: Upstream
     limits: Limits
-    contexts: ContextReader
-    metrics: Metrics
+    telemetry: Telemetry
     observers: Sequence[Observer]
+    """Told besides telemetry."""
     record_first: bool
     """The opening record is durable before the engine is asked, not only before the answer."""
     started: int

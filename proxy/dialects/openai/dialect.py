@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from ...errors import BadRequest, ProxyError
-from ..base import Answer, Channel, Endpoint, Reading, StreamEvent, Usage
+from ..base import Answer, Channel, Endpoint, Reading, Usage
 from . import answers, events, requests
 
 _MODELS = "/v1/models"
@@ -76,9 +76,7 @@ class OpenAI:
         """Replace texts of a complete answer."""
         return answers.edit(body, texts, blocked=blocked)
 
-    def event(self, data: bytes) -> StreamEvent:
-        """Read one event."""
-        return events.read(data)
+    event = staticmethod(events.read)
 
     def model_of(self, data: bytes) -> str:
         """The model an event names."""
