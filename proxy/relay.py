@@ -82,7 +82,7 @@ class Relay:
         """Do what could not be done where the bytes arrived."""
         if self._reply.started:
             await self._reply.drained()
-        elif self._screen.text_events and not self._screen.failure:
+        elif self._waiting and self._screen.text_events and not self._screen.failure:
             await self._begin()
             waiting, self._waiting = self._waiting, b""
             await self._reply.write(waiting)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.answers import Answer, Stall, apart, cut, json_answer, stream
+from tests.fakes.answers import Answer, Pause, Stall, apart, cut, json_answer, stream
 from tests.fakes.engine import FakeEngine
 from tests.fakes.events import (
     DONE,
@@ -150,6 +150,21 @@ async def test_a_completion_streams_too(tmp_path: Path, fake_engine: FakeEngine)
         "text_completion",
         "embeddings",
     ]
+
+
+async def test_a_stream_whose_first_text_is_held_begins_with_that_text_and_not_with_its_end(
+    tmp_path: Path, fake_engine: FakeEngine
+) -> None:
+    # "4" may begin a card number.  Without a role event before it nothing may go out yet, and an
+    # empty piece would be the chunk that ends a chunked body.
+    parts = [frame(event) for event in (says("4"), says("2 is it."), finish())]
+    fake_engine.then(stream(parts[0], Pause(0.05), *parts[1:], DONE))
+    async with proxied(tmp_path, fake_engine) as proxy:
+        body = await proxy.stream(hello(stream=True))
+    [closing] = proxy.closings
+
+    assert body == b"".join([*parts, DONE])
+    assert (closing["st"], closing["why"]) == ("complete", "ok")
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 13, 40])
