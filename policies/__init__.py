@@ -5,6 +5,7 @@ Decision: the strictest action and the hits that call for it.  Pack: a policy fi
 with Tidegate.  Problem: a mistake in a file, with place, reason and remedy.
 """
 
+from .answers import unseen
 from .compile import Compiled, PolicyError, compile_policy
 from .decision import Action, Decision, Direction, Facts, Hit
 from .policy import Explanation, Policy
@@ -28,4 +29,5 @@ __all__ = [
     "compile_policy",
     "failures",
     "load_policy",
+    "unseen",
 ]

@@ -21,7 +21,7 @@ from types import MappingProxyType
 
 from ..detectors import Finding, Segment, Source, Trust
 from .decision import Action, Decision, Direction, Facts, Hit
-from .rule import Rule, cell
+from .rule import Rule, cells
 
 MOST_LADDERS = 65_536
 """Kept combinations.  All parts of the key come from the configuration and the detectors, not
@@ -83,9 +83,8 @@ class Policy:
 
         With REDACT: what a stream must be held back for.
         """
-        first, size = cell(direction, Trust(0), next(iter(Source))), len(Trust) * len(Source)
-        cells = ((1 << size) - 1) << first
-        rules = (r for r in self._rules.values() if r.action >= at_least and r.cells & cells)
+        asked = cells(direction)
+        rules = (r for r in self._rules.values() if r.action >= at_least and r.cells & asked)
         return frozenset[str]().union(*(rule.kinds for rule in rules))
 
     def decide(self, facts: Facts, found: Iterable[tuple[Segment, Finding]]) -> Decision:

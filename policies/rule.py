@@ -116,6 +116,11 @@ def from_text(text: RuleText, kinds: Iterable[str]) -> Rule:
     )
 
 
+def cells(direction: Direction, *trusts: Trust) -> int:
+    """All bits of `Rule.cells` for this direction, of all trusts unless some are named."""
+    return sum(1 << cell(direction, t, s) for t in trusts or Trust for s in Source)
+
+
 def cell(direction: Direction, trust: Trust, source: Source) -> int:
     """The bit of `Rule.cells` for this combination."""
     return (_DIRECTIONS.index(direction) * len(Trust) + int(trust)) * len(

@@ -1,19 +1,22 @@
 """The tests that a policy file brings along, run whenever it is loaded.
 
-Detectors are handed in, so that policies know none.
+Detectors are handed in, so that policies know none.  Texts of answers are searched as answers
+are, which is not the way of requests: a test must not pass where the rule would not fire.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
 
 from ..detectors import Finding, Segment, Source, Trust
+from .answers import unseen
 from .compile import Compiled, PolicyError, compile_policy
 from .decision import Action, Decision, Direction, Facts
 from .document import Case
 from .policy import Policy
 from .problem import Problem, quoted
 
-Find = Callable[[Segment], list[Finding]]
+Find = Callable[[Segment, Direction], list[Finding]]
+"""All findings in a text that goes this way."""
 
 TRUST: Mapping[Source, Trust] = MappingProxyType(
     {
@@ -29,14 +32,22 @@ TRUST: Mapping[Source, Trust] = MappingProxyType(
 )
 """Who speaks in a test that does not say so."""
 
+_ACTING = (Action.REDACT, Action.BLOCK)
+"""Who relies on such a rule relies on nothing; with FLAG it is a warning."""
 
-def load_policy(text: str, file: str, kinds: Collection[str], find: Find) -> Policy:
-    """Compile a policy file and run its tests; raises PolicyError if either finds a mistake."""
+
+def load_policy(
+    text: str, file: str, kinds: Collection[str], followed: Collection[str], find: Find
+) -> Compiled:
+    """Compile a policy file and run its tests; raises PolicyError if either finds a mistake.
+
+    `kinds` are all that detectors know, `followed` those that are found in answers too.
+    """
     compiled = compile_policy(text, file, kinds)
-    failed = list(failures(compiled, find))
+    failed = [*unseen(compiled, followed, _ACTING), *failures(compiled, find)]
     if failed:
         raise PolicyError(failed)
-    return compiled.policy
+    return compiled
 
 
 def failures(compiled: Compiled, find: Find) -> Iterator[Problem]:
@@ -57,8 +68,8 @@ def failures(compiled: Compiled, find: Find) -> Iterator[Problem]:
 def _run(policy: Policy, case: Case, find: Find) -> tuple[Decision, list[Finding]]:
     trust = TRUST[case.source] if case.trust is None else Trust[case.trust.upper()]
     segment = Segment(case.text, ("test",), case.source, trust)
-    found = find(segment)
     facts = Facts(Direction(case.direction), case.route)
+    found = find(segment, facts.direction)
     return policy.decide(facts, ((segment, finding) for finding in found)), found
 
 

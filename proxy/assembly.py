@@ -4,10 +4,11 @@ Everything that can be wrong is found here, before a socket is opened: policies 
 their own tests run with the detectors that will be used.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
+import structlog
 from yarl import URL
 
 from ..detectors import Detector, Finding, Pattern, Segment
@@ -16,17 +17,16 @@ from ..detectors.kinds import KINDS
 from ..detectors.scanner import Scanner
 from ..policies import (
     Action,
+    Compiled,
     Direction,
     Find,
     Mistakes,
     Place,
     Policy,
-    PolicyError,
     Problem,
-    compile_policy,
-    failures,
     library,
     load_policy,
+    unseen,
 )
 from ..telemetry import TelemetryOptions
 from .config import Config, ConfigError, ModelNames, PolicyFile
@@ -41,6 +41,13 @@ from .routes import Output, Route, Router
 
 DETECTORS = ("pii", "secrets", "injection")
 
+_log = structlog.get_logger(__name__)
+
+
+def logged(warning: Problem) -> None:
+    """Tell the log of what is written in a configuration and has no effect."""
+    _log.warning("config.warning", problem=str(warning))
+
 
 def load_detectors() -> list[Detector]:
     """The detectors that come with Tidegate, in the order they are asked."""
@@ -48,8 +55,10 @@ def load_detectors() -> list[Detector]:
     return [loaded[name] for name in DETECTORS]
 
 
-def load_policies(config: Config, found: Sequence[Detector]) -> dict[str, Policy]:
-    """The policies of a configuration by name.
+def load_policies(
+    config: Config, found: Sequence[Detector], warn: Callable[[Problem], None] = logged
+) -> dict[str, Policy]:
+    """The policies of a configuration by name; `warn` is told of rules without effect.
 
     Raises:
         ConfigError: with every mistake of every policy file, failed tests included.
@@ -59,8 +68,7 @@ def load_policies(config: Config, found: Sequence[Detector]) -> dict[str, Policy
     problems: list[Problem] = []
     for name, source in config.policies.items():
         try:
-            text, file = policy_text(source)
-            policies[name] = load_policy(text, file, KINDS, finder(found))
+            policies[name] = _load(source, found, warn).policy
         except Mistakes as mistakes:
             problems += mistakes.problems
     if problems:
@@ -68,7 +76,7 @@ def load_policies(config: Config, found: Sequence[Detector]) -> dict[str, Policy
     return policies
 
 
-def test_policy(name: str, found: Sequence[Detector]) -> int:
+def test_policy(name: str, found: Sequence[Detector], warn: Callable[[Problem], None]) -> int:
     """Compile one policy file, or `pack:NAME`, and run its tests; how many there were.
 
     Raises:
@@ -84,12 +92,18 @@ def test_policy(name: str, found: Sequence[Detector]) -> int:
         )
         raise ConfigError([problem])
     source = PolicyFile(pack=pack) if pack != name else PolicyFile(file=Path(name))
+    return len(_load(source, found, warn).cases)
+
+
+def _load(
+    source: PolicyFile, found: Sequence[Detector], warn: Callable[[Problem], None]
+) -> Compiled:
     text, file = policy_text(source)
-    compiled = compile_policy(text, file, KINDS)
-    failed = list(failures(compiled, finder(found)))
-    if failed:
-        raise PolicyError(failed)
-    return len(compiled.cases)
+    followed = {pattern.kind for detector in found for pattern in _patterns(detector)}
+    compiled = load_policy(text, file, KINDS, followed, finder(found))
+    for warning in unseen(compiled, followed, (Action.FLAG,)):
+        warn(warning)
+    return compiled
 
 
 def policy_text(source: PolicyFile) -> tuple[str, str]:
@@ -101,9 +115,12 @@ def policy_text(source: PolicyFile) -> tuple[str, str]:
 
 
 def finder(found: Sequence[Detector]) -> Find:
-    """All findings of these detectors in one text."""
+    """All findings in one text: of these detectors, or in an answer of their patterns."""
+    answers = Scanner([pattern for detector in found for pattern in _patterns(detector)])
 
-    def find(segment: Segment) -> list[Finding]:
+    def find(segment: Segment, direction: Direction) -> list[Finding]:
+        if direction is Direction.OUTPUT:
+            return answers.find(segment)
         return [finding for detector in found for finding in detector.find(segment)]
 
     return find

@@ -124,12 +124,15 @@ def _add_audit(commands: Any) -> None:
 def _serve(options: argparse.Namespace) -> int:
     from ..audit import LedgerFailed  # noqa: PLC0415 - see the top of the file
     from ..telemetry import configure_logging  # noqa: PLC0415
+    from .assembly import logged  # noqa: PLC0415
     from .config import load  # noqa: PLC0415
 
     config = _loaded(lambda: load(options.config, os.environ))
     if config is None:
         return 1
     configure_logging(config.telemetry.log_level)
+    for warning in config.warnings:
+        logged(warning)
     try:
         ended = _loaded(lambda: _run(_until_signal(config)))
     except (LedgerFailed, OSError) as error:
@@ -186,11 +189,15 @@ def _check(options: argparse.Namespace) -> int:
     if config is None:
         return 1
     for warning in config.warnings:
-        print(f"{warning} (warning)", file=sys.stderr)
-    if _loaded(lambda: load_policies(config, load_detectors())) is None:
+        _warn(warning)
+    if _loaded(lambda: load_policies(config, load_detectors(), _warn)) is None:
         return 1
     print(f"{options.config}: no mistakes")
     return 0
+
+
+def _warn(warning: object) -> None:
+    print(f"{warning} (warning)", file=sys.stderr)
 
 
 def _policy_test(options: argparse.Namespace) -> int:
@@ -199,7 +206,7 @@ def _policy_test(options: argparse.Namespace) -> int:
     found = load_detectors()
     status = 0
     for name in options.files:
-        cases = _loaded(partial(test_policy, name, found))
+        cases = _loaded(partial(test_policy, name, found, _warn))
         if cases is None:
             status = 1
         else:

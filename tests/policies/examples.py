@@ -33,9 +33,14 @@ def finding(kind: str = "pii.email", score: float = 0.9) -> Finding:
 _WORDS = {"mail": "pii.email", "card": "pii.card", "attack": "injection.override"}
 
 
-def find(segment: Segment) -> list[Finding]:
+FOLLOWED = ("pii.card", "pii.email", "secret.jwt")
+"""The kinds that are found in answers."""
+
+
+def find(segment: Segment, direction: Direction) -> list[Finding]:
     """Find the words above; an exclamation mark raises the score from 0.5 to 0.9."""
-    return list(_found(segment.text))
+    found = _found(segment.text)
+    return [f for f in found if direction is Direction.INPUT or f.kind in FOLLOWED]
 
 
 def _found(text: str) -> Iterable[Finding]:

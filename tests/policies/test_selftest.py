@@ -1,7 +1,7 @@
 """The tests a policy file brings along."""
 
 import pytest
-from tests.policies.examples import INPUT, KINDS, USER, find, finding
+from tests.policies.examples import FOLLOWED, INPUT, KINDS, USER, find, finding
 
 from tidegate.detectors import Source
 from tidegate.policies import Action, PolicyError, load_policy
@@ -19,7 +19,7 @@ tests:
 def failed(*tests: str) -> list[str]:
     text = HEAD + "".join(f"  - {test}\n" for test in tests)
     with pytest.raises(PolicyError) as caught:
-        load_policy(text, "p.yaml", KINDS, find)
+        load_policy(text, "p.yaml", KINDS, FOLLOWED, find)
     return [str(problem) for problem in caught.value.problems]
 
 
@@ -35,7 +35,10 @@ def test_a_file_whose_tests_hold_is_loaded() -> None:
 """
     )
 
-    assert Action.REDACT is load_policy(text, "f", KINDS, find).action(INPUT, USER, finding())[0]
+    loaded = load_policy(text, "f", KINDS, FOLLOWED, find)
+
+    assert Action.REDACT is loaded.policy.action(INPUT, USER, finding())[0]
+    assert len(loaded.cases) == 5
 
 
 def test_every_source_has_a_trust() -> None:
@@ -58,6 +61,23 @@ def test_each_failed_test_is_reported_with_the_answer() -> None:
     ]
 
 
+def test_a_test_of_an_answer_finds_what_answers_are_searched_for() -> None:
+    [found] = failed(
+        "{name: a, text: attack!, trust: third_party, direction: output, expect: block}"
+    )
+
+    assert "the answer is allow because nothing was found" in found
+
+
+def test_a_rule_that_acts_on_what_answers_are_not_searched_for_is_a_mistake() -> None:
+    text = HEAD.replace(", trust: third_party", "")
+    with pytest.raises(PolicyError, match="'stop' is for injection"):
+        load_policy(text + "  []", "p.yaml", KINDS, FOLLOWED, find)
+    flagged = load_policy(text.replace("block", "flag") + "  []", "p.yaml", KINDS, FOLLOWED, find)
+
+    assert flagged.cases == ()
+
+
 def test_the_rule_must_be_behind_the_answer() -> None:
     [found] = failed("{name: a, text: mail, expect: redact, rule: stop}")
 
@@ -72,4 +92,4 @@ def test_a_failure_does_not_quote_the_text() -> None:
 
 def test_a_file_that_does_not_compile_is_not_tested() -> None:
     with pytest.raises(PolicyError, match="names no kind"):
-        load_policy(HEAD.replace("pii.*", "x.*"), "p.yaml", KINDS, find)
+        load_policy(HEAD.replace("pii.*", "x.*"), "p.yaml", KINDS, FOLLOWED, find)

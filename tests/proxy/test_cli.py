@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 from tests.audit.logs import changed, lines_of, put_lines, write_log
 from tests.gates import configured
 
@@ -101,6 +102,28 @@ def test_check_reads_the_policies_too(tmp_path: Path, capsys: pytest.CaptureFixt
 
     assert status == 1
     assert "policy.yaml:6:" in capsys.readouterr().err
+
+
+def test_a_rule_that_would_never_fire_is_told_by_check_and_policy_test(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule = "  - {id: sway, kinds: injection.*, action: flag, reason: Note.}\n"
+    file = tmp_path / "policy.yaml"
+    file.write_text(POLICY.replace("tests:", f"{rule}tests:"))
+    policies = {"default": {"file": "policy.yaml"}}
+    configured(tmp_path, {"a": "http://127.0.0.1:9"}, policies=policies)
+    warned = main(["check", "-c", str(tmp_path / "tidegate.yaml")])
+    checked = capsys.readouterr().err
+    tested = main(["policy", "test", str(file)])
+    told = capsys.readouterr().err
+    file.write_text(file.read_text().replace("action: flag", "action: block"))
+    mistaken = main(["policy", "test", str(file)])
+
+    assert (warned, tested, mistaken) == (0, 0, 1)
+    assert told == checked
+    assert told.startswith(f"{file}:5:23: the rule 'sway' is for injection.")
+    assert told.endswith(" (warning)\n")
+    assert f"{file}:5:23: the rule 'sway'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["check", "serve"])
@@ -289,6 +312,18 @@ def test_serve_says_why_it_cannot_start(
 
     assert status == 1
     assert capsys.readouterr().err.startswith("tidegate cannot start: ")
+
+
+def test_serve_logs_what_has_no_effect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    urls = {"a": "http://127.0.0.1:9", "b": "http://127.0.0.1:10"}
+    configured(tmp_path, urls, pools={"main": {"engines": ["a"]}}, audit={"dir": "tidegate.yaml"})
+    monkeypatch.setattr("tidegate.telemetry.configure_logging", lambda level: None)
+    with structlog.testing.capture_logs() as logs:
+        main(["serve", "-c", str(tmp_path / "tidegate.yaml")])
+
+    assert [log["problem"].split(": ")[1] for log in logs if log["event"] == "config.warning"] == [
+        "engines.b is not used, no pool names it, remove it, or use it"
+    ]
 
 
 def test_serve_tells_the_mistakes_of_a_policy(
