@@ -137,6 +137,9 @@ class Dialect(Protocol):
     ) -> bytes:
         """The answer with the texts at these places replaced."""
 
+    def event_reader(self) -> Callable[[bytes], StreamEvent]:
+        """A reader of the events of one stream, which may remember what it has seen of it."""
+
     def event(self, data: bytes) -> StreamEvent:
         """Read one event's data.  Raises EngineFailed if it is not of this dialect."""
 

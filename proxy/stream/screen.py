@@ -70,7 +70,7 @@ class StreamScreen:
         names: tuple[str, str] | None = None,
     ) -> None:
         self._dialect = dialect
-        self._read = dialect.event
+        self._read = dialect.event_reader()
         self._screening = screening
         self._wants_usage = wants_usage
         self._names = names

@@ -1,13 +1,14 @@
 """The OpenAI dialect, put together."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from ...errors import BadRequest, ProxyError
-from ..base import Answer, Channel, Endpoint, Reading, Usage
+from ..base import Answer, Channel, Endpoint, Reading, StreamEvent, Usage
 from . import answers, events, requests
+from .repeat import RepeatReader
 
 _MODELS = "/v1/models"
 _ENDPOINTS = {
@@ -77,6 +78,10 @@ class OpenAI:
         return answers.edit(body, texts, blocked=blocked)
 
     event = staticmethod(events.read)
+
+    def event_reader(self) -> Callable[[bytes], StreamEvent]:
+        """Give a reader for the events of one stream."""
+        return RepeatReader().read
 
     def model_of(self, data: bytes) -> str:
         """The model an event names."""

@@ -1,0 +1,102 @@
+import json
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tidegate.proxy.dialects.base import Channel, StreamEvent
+from tidegate.proxy.dialects.openai import events
+from tidegate.proxy.dialects.openai.repeat import RepeatReader
+from tidegate.proxy.errors import EngineFailed
+
+TEXTS = st.sampled_from(
+    [
+        "a",
+        " the",
+        "content",
+        "",
+        '"',
+        "\\",
+        "\n",
+        "世界",
+        "é",
+        '"content":"',
+        "\x7f",
+        "tidegate-probe",
+    ]
+)
+RAW = st.sampled_from([b'"', b"\\u0041", b"\\", b"\x01", b"\xff", b'","content":"', b"plain", b""])
+
+
+def chunk(text: str, *, index: int = 0, name: str = "content", **more: object) -> bytes:
+    choice = {"index": index, "delta": {name: text}, "finish_reason": None, **more}
+    return json.dumps({"id": "c", "model": "m", "choices": [choice]}).encode()
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> list[bytes]:
+    """Events that are nearly the same, and some whose bytes are not what they seem."""
+    found = []
+    for _ in range(draw(st.integers(1, 12))):
+        kind = draw(st.integers(0, 5))
+        data = chunk(draw(TEXTS), name=draw(st.sampled_from(["content", "reasoning"])))
+        if kind == 0:
+            data = data.replace(b'"delta": {', b'"delta": {"refusal": "' + draw(RAW) + b'", ')
+        elif kind == 1:
+            data = chunk("MARK").replace(b"MARK", draw(RAW))
+        elif kind == 2:
+            data = chunk(draw(TEXTS), logprobs={"content": draw(TEXTS)})
+        elif kind == 3:
+            data = chunk(draw(TEXTS), index=draw(st.integers(0, 2)))
+        elif kind == 4:
+            data = chunk(draw(TEXTS), finish_reason="stop")
+        found.append(data)
+    return found
+
+
+def said(reader: Callable[[bytes], StreamEvent], data: bytes) -> StreamEvent | str:
+    try:
+        event = reader(data)
+    except EngineFailed as failure:
+        return failure.code
+    return StreamEvent(
+        tuple(event.parts), tuple(event.finished), event.usage, event.usage_only, event.error
+    )
+
+
+@settings(max_examples=1500, deadline=None)
+@given(stream=streams())
+def test_every_event_reads_as_the_parser_reads_it(stream: list[bytes]) -> None:
+    reader = RepeatReader()
+    found = [said(reader.read, data) for data in stream]
+
+    assert found == [said(events.read, data) for data in stream]
+
+
+def test_an_event_that_repeats_is_not_parsed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = RepeatReader()
+    reader.read(chunk("one"))
+
+    def parsed(_: bytes) -> StreamEvent:
+        raise AssertionError("parsed")
+
+    monkeypatch.setattr(events, "read", parsed)
+
+    assert reader.read(chunk(" two")).parts == ((Channel(0, "content"), " two"),)
+
+
+def test_a_text_written_with_escapes_makes_no_frame() -> None:
+    reader = RepeatReader()
+    first = reader.read(chunk("世").replace(b"\\u4e16", b"\\u4e16"))
+
+    assert first.parts[0][1] == "世"
+    assert reader.read(chunk("plain")).parts[0][1] == "plain"
+
+
+def test_frames_are_not_sought_for_ever() -> None:
+    reader = RepeatReader()
+    for number in range(20):
+        reader.read(chunk("x", created=number))
+
+    assert reader.read(chunk("y", created=99)).parts[0][1] == "y"
