@@ -41,7 +41,7 @@ class Run:
     version: str
     direction: str
     verdict: str
-    """"pass", "hit", "error" or "skip"."""
+    """"pass", "hit", "error", "timeout" or "skip"."""
     duration_ns: int
     found: Sequence[tuple[Segment, Finding]] = ()
 

@@ -96,13 +96,15 @@ async def running(
         prober = await stack.enter_async_context(ClientSession(trust_env=False))
         upstream = Upstream(patience(config))
         stack.callback(upstream.close)
+        inspector = Inspector(detectors, config.limits.inspect_timeout)
+        stack.callback(inspector.close)
         router = build_router(config, engines, policies, detectors)
         observers: list[Observer] = []
         world = World(
             dialect=OpenAI(),
             router=router,
             access=Access(config.access),
-            inspector=Inspector(detectors),
+            inspector=inspector,
             recorder=Recorder(ledger),
             upstream=upstream,
             limits=config.limits,

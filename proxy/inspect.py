@@ -2,22 +2,38 @@
 
 Conversations have many short texts and nearly all are clean, so the patterns of all detectors
 first see all texts at once: one pass of an automaton instead of one for each detector and text.
+
+A text made to be slow costs a hundred times what prose does, so a request has a budget of time,
+looked at between texts and between windows of a long one.  What is over it counts as not read.
 """
 
+import asyncio
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, runtime_checkable
 
 import structlog
 
 from ..detectors import Detector, Finding, Segment
 from ..detectors.scanner import Scanner
+from ..detectors.windows import windows
 from .exchange import Run
 
 _log = structlog.get_logger(__name__)
 
 LARGE = 64 << 10
 """Characters from which inspection runs in a thread; RE2 lets others run meanwhile."""
+
+THREADS = 2
+"""Large requests inspected at once; others wait in line.  Outside RE2 each takes the interpreter
+from the loop, which has the tokens of all streams to relay."""
+
+UNREAD = frozenset({"error", "timeout"})
+"""Verdicts of a detector that did not read everything."""
+
+_NEVER = 1 << 63
+_SECOND = 1_000_000_000
 
 
 @runtime_checkable
@@ -29,10 +45,35 @@ class Patterned(Protocol):
         """Its patterns."""
 
 
-class Inspector:
-    """The detectors of one world.  Pure; may be called from any thread."""
+class Budget:
+    """The time one request may take of its detectors, from `begin` on."""
 
-    def __init__(self, detectors: Sequence[Detector]) -> None:
+    __slots__ = ("_length", "_until")
+
+    def __init__(self, seconds: float) -> None:
+        self._length = int(seconds * _SECOND)
+        self._until = _NEVER
+
+    def begin(self) -> None:
+        """The clock runs, unless all is given up."""
+        self._until = min(self._until, time.monotonic_ns() + self._length)
+
+    def give_up(self) -> None:
+        """Nobody waits for the answer any more."""
+        self._until = 0
+
+    @property
+    def spent(self) -> bool:
+        """Whether it is used up."""
+        return time.monotonic_ns() >= self._until
+
+
+class Inspector:
+    """The detectors of one world; a request may take `timeout` seconds of them."""
+
+    def __init__(self, detectors: Sequence[Detector], timeout: float = 5.0) -> None:
+        self._timeout = timeout
+        self._threads = ThreadPoolExecutor(THREADS, "inspect")
         self._detectors = tuple(detectors)
         owned = [
             (pattern, detector.name)
@@ -44,12 +85,41 @@ class Inspector:
         self._owners = [name for _, name in owned]
         self._patterned = frozenset(self._owners)
 
-    def inspect(self, segments: Sequence[Segment], direction: str) -> list[Run]:
-        """One run for each detector, passes too, in the order of the configuration."""
+    def close(self) -> None:
+        """Take no more; what still runs in threads ends by its budget."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def look(self, segments: Sequence[Segment], direction: str) -> list[Run]:
+        """As `inspect`, beside the loop where the texts are long."""
+        budget = Budget(self._timeout)
+        if size(segments) <= LARGE:
+            return self.inspect(segments, direction, budget)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(
+                self._threads, self.inspect, segments, direction, budget
+            )
+        except asyncio.CancelledError:
+            budget.give_up()
+            raise
+
+    def inspect(
+        self, segments: Sequence[Segment], direction: str, budget: Budget | None = None
+    ) -> list[Run]:
+        """One run for each detector, passes too, in the order of the configuration.
+
+        May be called from any thread.
+        """
         if not segments:
             return []
+        budget = budget or Budget(self._timeout)
+        budget.begin()
         clean = self._clean(segments)
-        return [_run(d, segments, direction, clean=d.name in clean) for d in self._detectors]
+        return [
+            Run(d.name, d.version, direction, "pass", 0)
+            if d.name in clean
+            else _run(d, segments, direction, budget)
+            for d in self._detectors
+        ]
 
     def _clean(self, segments: Sequence[Segment]) -> frozenset[str]:
         """The detectors none of whose patterns occurs in any text.
@@ -59,7 +129,10 @@ class Inspector:
         joined = "\n".join([segment.text for segment in segments])
         if not joined.isascii():
             return frozenset()
-        seen = self._gate.sees(joined.encode())
+        try:
+            seen = self._gate.sees(joined.encode())
+        except RuntimeError:  # each detector will say for itself whether it can read the texts
+            return frozenset()
         if not seen:
             return self._patterned
         return self._patterned.difference(self._owners[index] for index in seen)
@@ -70,17 +143,36 @@ def size(segments: Sequence[Segment]) -> int:
     return sum(len(segment.text) for segment in segments)
 
 
-def _run(detector: Detector, segments: Sequence[Segment], direction: str, *, clean: bool) -> Run:
+def _run(detector: Detector, segments: Sequence[Segment], direction: str, budget: Budget) -> Run:
     start = time.monotonic_ns()
     found: list[tuple[Segment, Finding]] = []
-    verdict = "pass"
     try:
-        if not clean:
-            found = [(s, f) for s in segments for f in detector.find(s)]
-            verdict = "hit" if found else "pass"
+        finished = _look(detector, segments, budget, found)
+        verdict = "hit" if found else "pass"
+        if not finished:
+            _log.warning("detector.timeout", detector=detector.name)
+            verdict = "timeout"
     except Exception as error:  # noqa: BLE001 - a detector is foreign code; policy says what now
         # The error's own text may quote what it choked on, so only its type is told.
         _log.error("detector.failed", detector=detector.name, error=type(error).__name__)
-        verdict = "error"
+        verdict, found = "error", []
     took = time.monotonic_ns() - start
     return Run(detector.name, detector.version, direction, verdict, took, found)
+
+
+def _look(
+    detector: Detector,
+    segments: Sequence[Segment],
+    budget: Budget,
+    found: list[tuple[Segment, Finding]],
+) -> bool:
+    """Add what one detector finds; whether it came to the end within the budget."""
+    for segment in segments:
+        for window in windows(segment):
+            if budget.spent:
+                return False
+            here = detector.find(window.segment)
+            if here:
+                told = here if window.segment is segment else window.own(here)
+                found += [(segment, finding) for finding in told]
+    return True

@@ -16,7 +16,7 @@ from .dialects.base import Reading
 from .errors import AuditFailed, BadRequest, Forbidden, ProxyError, Refused
 from .exchange import Exchange, Run, monotonic
 from .forward import OK, forward, models
-from .inspect import LARGE, size
+from .inspect import UNREAD
 from .reply import Reply
 from .routes import Route
 from .world import World
@@ -83,11 +83,7 @@ async def judge(x: Exchange, w: World) -> None:
     reading, route, principal = x.reading, x.route, x.principal
     if reading is None or route is None or principal is None:
         raise AssertionError("judge comes after understand")
-    segments = reading.segments
-    if size(segments) > LARGE:
-        x.runs = await asyncio.to_thread(w.inspector.inspect, segments, Direction.INPUT)
-    else:
-        x.runs = w.inspector.inspect(segments, Direction.INPUT)
+    x.runs = await w.inspector.look(reading.segments, Direction.INPUT)
     x.timeline.inspected = monotonic()
     found = [found for run in x.runs for found in run.found]
     if found:
@@ -107,7 +103,7 @@ def obey(x: Exchange, w: World) -> None:
     if reading is None or route is None:
         raise AssertionError("obey comes after judge")
     policy = route.policy
-    if policy.on_error is Action.BLOCK and any(run.verdict == "error" for run in x.runs):
+    if policy.on_error is Action.BLOCK and any(run.verdict in UNREAD for run in x.runs):
         raise _uninspectable(x.runs)
     if x.decision.action is Action.BLOCK:
         raise enforce.refusal(x.decision.hits, policy.message(Direction.INPUT))
@@ -139,13 +135,20 @@ def _route(x: Exchange, w: World, reading: Reading) -> Route:
 
 
 def _uninspectable(runs: list[Run]) -> Refused:
-    failed = sorted({run.detector for run in runs if run.verdict == "error"})
-    refused = Refused(
-        "inspection_failed",
-        "the request could not be inspected, and the policy lets nothing pass uninspected",
-        status=500,
-    )
-    refused.details = {"innererror": {"code": "inspection_failed", "detectors": failed}}
+    if any(run.verdict == "timeout" for run in runs):
+        refused = Refused(
+            "inspection_timeout",
+            "the request takes too long to inspect, and the policy lets nothing pass uninspected",
+            status=500,
+        )
+    else:
+        refused = Refused(
+            "inspection_failed",
+            "the request could not be inspected, and the policy lets nothing pass uninspected",
+            status=500,
+        )
+    unread = sorted({run.detector for run in runs if run.verdict in UNREAD})
+    refused.details = {"innererror": {"code": refused.code, "detectors": unread}}
     return refused
 
 

@@ -22,6 +22,11 @@ class Limits(BaseModel):
     body_timeout: v.PositiveSeconds = Field(
         default=30.0, description="Time in which the request body must have come."
     )
+    inspect_timeout: v.PositiveSeconds = Field(
+        default=5.0,
+        description="Time that detectors may take over one request; what is not read by then is"
+        " left to `on_error` of the policy.",
+    )
     header_timeout: v.PositiveSeconds = Field(
         default=15.0, description="Time in which the request headers must have come."
     )

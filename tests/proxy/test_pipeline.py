@@ -126,6 +126,24 @@ async def test_what_cannot_be_inspected_passes_only_where_the_policy_says_so(
     assert lax.openings[0]["find"][-1]["verdict"] == "error"
 
 
+async def test_what_takes_too_long_to_inspect_passes_only_where_the_policy_says_so(
+    tmp_path: Path, fake_engine: FakeEngine
+) -> None:
+    limits = {"inspect_timeout": "1ms"}
+    slow = asked("4111 1111 1111 1112 " * 10_000, n=1)
+    for folder in ("strict", "lax"):
+        (tmp_path / folder).mkdir()
+    async with proxied(tmp_path / "strict", fake_engine, limits=limits) as proxy:
+        refused, body = await proxy.ask(slow)
+    async with proxied(tmp_path / "lax", fake_engine, limits=limits, policies=MONITOR) as lax:
+        passed, _ = await lax.ask(slow)
+
+    assert (refused, body["error"]["code"], passed) == (500, "inspection_timeout", 200)
+    assert "injection" in body["error"]["innererror"]["detectors"]
+    for opening in (proxy.openings[0], lax.openings[0]):
+        assert opening["find"][-1]["verdict"] == "timeout"
+
+
 async def test_a_failure_of_the_log_is_told_and_not_written_again(
     tmp_path: Path, fake_engine: FakeEngine
 ) -> None:
