@@ -178,6 +178,8 @@ class EngineAnswer:
 
     async def read(self) -> bytes:
         """The whole body.  Raises EngineFailed if it breaks off or is too large."""
+        if self._body.is_eof():  # as most answers: it came with its head
+            return self._read_nowait()
         pieces, size = [], 0
         while not self._body.at_eof() and (piece := await self.next()):
             size += len(piece)

@@ -122,6 +122,11 @@ def _texts(choice: _Choice) -> Iterator[tuple[Where, str | None, Source]]:
         yield ("message", name), getattr(message, name), _TEXTS[name]
     if message.audio is not None:
         yield ("message", "audio", "transcript"), message.audio.transcript, Source.ASSISTANT
+    if message.tool_calls or message.function_call is not None:
+        yield from _calls(message)
+
+
+def _calls(message: _Message) -> Iterator[tuple[Where, str | None, Source]]:
     called: list[tuple[Where, _Function | _Custom | None, str]] = [
         (("message", "function_call"), message.function_call, "arguments")
     ]
