@@ -178,14 +178,16 @@ class EngineAnswer:
 
     async def read(self) -> bytes:
         """The whole body.  Raises EngineFailed if it breaks off or is too large."""
-        if self._body.is_eof():  # as most answers: it came with its head
-            return self._read_nowait()
-        pieces, size = [], 0
+        # Most answers came with their head, and need not be waited for.
+        pieces = [self._read_nowait()] if self._body.is_eof() else []
+        size = sum(map(len, pieces))
         while not self._body.at_eof() and (piece := await self.next()):
             size += len(piece)
-            if size > MOST_ANSWER:
-                raise EngineFailed("bad_answer", f"the answer is longer than {MOST_ANSWER} bytes")
             pieces.append(piece)
+            if size > MOST_ANSWER:
+                break
+        if size > MOST_ANSWER:
+            raise EngineFailed("bad_answer", f"the answer is longer than {MOST_ANSWER} bytes")
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
