@@ -49,6 +49,10 @@ class Overloaded(Exception):
     """A text has more matches than are looked at; it counts as a text that cannot be read."""
 
 
+UNREADABLE = (Overloaded, RuntimeError)
+"""What a search raises when it cannot be done; RuntimeError where RE2 has no memory."""
+
+
 class Scanner:
     """The patterns, compiled.
 

@@ -41,6 +41,7 @@ class Relay:
 
         Raises:
             EngineFailed: the stream broke off or told of a failure; what came before it was sent.
+            Refused: it cannot be searched, and the policy lets nothing pass unread.
             ConnectionError: the client left.
 
         """
@@ -52,7 +53,7 @@ class Relay:
             self._waiting += screen.finish()
         except EngineFailed as failure:
             self._waiting += screen.abort()
-            screen.failure = failure
+            screen.failure = screen.failure or failure
         finally:
             self._account()
         if self._waiting and (self._reply.started or screen.failure is None):

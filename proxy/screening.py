@@ -6,14 +6,19 @@ Both ways ask the same patterns and the same policy, so they find the same.
 import time
 from collections.abc import Sequence
 
+import structlog
+
 from ..detectors import Finding, Segment, Trust
-from ..detectors.scanner import Scanner
+from ..detectors.scanner import UNREADABLE
 from ..policies import Action, Direction, Facts, Hit, Policy
 from .dialects.base import Channel
 from .enforce import masked
+from .errors import Refused
 from .exchange import Exchange, Run
 from .routes import Output, Route
 from .stream.holdback import HoldBack, Verdict, edited, judged
+
+_log = structlog.get_logger(__name__)
 
 MOST_FOUND = 1000
 """Findings of one answer that are kept for its record; later ones are acted on all the same."""
@@ -47,16 +52,22 @@ class Screening:
         return HoldBack(self._output.followed, self._judge, channel.source, where)
 
     def whole(self, segments: Sequence[Segment]) -> tuple[dict[tuple[str | int, ...], str], bool]:
-        """The new texts of a complete answer by place, and whether it is blocked."""
+        """The new texts of a complete answer by place, and whether it is blocked.
+
+        Raises:
+            Refused: a text cannot be searched, and the policy lets nothing pass unread.
+
+        """
         start = time.monotonic_ns()
         texts: dict[tuple[str | int, ...], str] = {}
         blocked = False
         for segment in segments:
-            if not self._output.either.sees(segment.text.encode("utf-8", "replace")):
+            try:
+                findings = self._find(segment)
+            except UNREADABLE as error:
+                self.unreadable(error)
                 continue
-            findings = _find(self._output.held, segment) + _find(self._output.followed, segment)
             if findings:
-                findings.sort(key=lambda f: (f.start, f.end))
                 edits, stop = judged(segment, findings, self._judge)
                 text = edited(segment.text if stop < 0 else segment.text[:stop], edits)
                 blocked = blocked or stop >= 0
@@ -64,6 +75,33 @@ class Screening:
                     texts[segment.where] = text
         self.run.duration_ns = time.monotonic_ns() - start
         return texts, blocked
+
+    def unreadable(self, error: Exception) -> None:
+        """Note that a text of the answer cannot be searched.
+
+        Raises:
+            Refused: the policy lets nothing pass unread.
+
+        """
+        _log.error("detector.failed", detector=self.run.detector, error=type(error).__name__)
+        self.run.verdict = "error"
+        if self._policy.on_error is Action.BLOCK:
+            raise Refused(
+                "answer_uninspectable",
+                "the answer could not be inspected, and the policy lets nothing pass uninspected",
+                status=500,
+            )
+
+    def _find(self, segment: Segment) -> list[Finding]:
+        """What is to be acted on and what is to be noted in one text, in its order."""
+        output = self._output
+        if not output.either.sees(segment.text.encode("utf-8", "replace")):
+            return []
+        findings = [
+            f for s in (output.held, output.followed) if s.patterns for f in s.find(segment)
+        ]
+        findings.sort(key=lambda f: (f.start, f.end))
+        return findings
 
     def _judge(self, segment: Segment, finding: Finding, base: int) -> Verdict:
         action, rule = self._policy.action(self._facts or self._know(), segment, finding)
@@ -84,7 +122,8 @@ class Screening:
     ) -> None:
         action, rule = said
         self._x.answer_action = max(self._x.answer_action, action)
-        self.run.verdict = "hit"
+        if self.run.verdict == "pass":
+            self.run.verdict = "hit"
         if len(self._found) >= MOST_FOUND:
             return
         place = Segment("", segment.where, segment.source, Trust.MODEL)  # its text must not stay
@@ -94,7 +133,3 @@ class Screening:
         self._found.append((place, moved))
         if rule:
             self._x.answer_hits.append(Hit(rule, action, place, moved))
-
-
-def _find(scanner: Scanner, segment: Segment) -> list[Finding]:
-    return scanner.find(segment) if scanner.patterns else []

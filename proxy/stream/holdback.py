@@ -74,7 +74,10 @@ class HoldBack:
         return self._text[self._start :]
 
     def push(self, text: str) -> Release:
-        """Take the next piece, and release what no match can claim any more."""
+        """Take the next piece, and release what no match can claim any more.
+
+        Raises one of scanner.UNREADABLE if the text cannot be searched; it is not released.
+        """
         self._text += text
         if self._scanner.idle(self._text, self._start):
             return self._release(len(self._text), [])
@@ -82,6 +85,11 @@ class HoldBack:
         if hold <= self._start:
             return Release(self._base + self._start, [])
         return self._decide(hold)
+
+    def give_up(self) -> Release:
+        """Let pass, unread, what is held and all that comes."""
+        self._scanner = Scanner(())
+        return self._release(len(self._text), [])
 
     def close(self) -> Release:
         """The channel has ended: everything held is due."""

@@ -9,10 +9,12 @@ Failures and blocks are states, not exceptions: what was decided before them sti
 """
 
 from collections import deque
+from collections.abc import Callable
 from typing import Protocol
 
+from ...detectors.scanner import UNREADABLE
 from ..dialects.base import Channel, Dialect, Usage
-from ..errors import EngineFailed
+from ..errors import EngineFailed, ProxyError, Refused
 from .holdback import Edit, HoldBack, Release, edited
 from .sse import EventReader
 
@@ -32,6 +34,9 @@ class Channels(Protocol):
 
     def follower(self, channel: Channel) -> HoldBack | None:
         """A filter that only reports, so it delays nothing; None if there is nothing to report."""
+
+    def unreadable(self, error: Exception) -> None:
+        """Note that a filter failed.  Raises Refused unless the policy lets unread text pass."""
 
 
 class _Track:
@@ -83,7 +88,7 @@ class StreamScreen:
         self._untouched = True
         self.last = b""
         """The dialect's end marker, once it has come; after a block, the end that tells of it."""
-        self.failure: EngineFailed | None = None
+        self.failure: ProxyError | None = None
         self.blocked = False
         self.usage: Usage | None = None
         self.finish_reasons: list[str] = []
@@ -113,12 +118,14 @@ class StreamScreen:
         """Take bytes of the engine; what of the stream may go to the client now."""
         try:
             self._take_all(data)
+            if not self.over:
+                for track in self._tracks.values():
+                    if track.pending:
+                        self._push(track)
         except EngineFailed as failure:
             self.failure = failure
-        if not self.over:
-            for track in self._tracks.values():
-                if track.pending:
-                    self._push(track)
+        except Refused as refusal:
+            return self._seal(refusal)
         if self.over:
             return self._flush()
         self._weigh()
@@ -204,19 +211,34 @@ class StreamScreen:
             track.watched.append(text)
             if len(track.watched) >= WATCHED_PIECES:
                 self._watch(track.follow, track)
-        self._note(track, track.hold.push(text))
+        try:
+            self._note(track, track.hold.push(text))
+        except UNREADABLE as error:
+            self._screening.unreadable(error)
+            self._note(track, track.hold.give_up())
 
     def _close(self, track: _Track) -> None:
         if track.pending:
             self._push(track)
-        self._note(track, track.hold.close())
+        try:
+            self._note(track, track.hold.close())
+        except UNREADABLE as error:
+            self._screening.unreadable(error)
+            self._note(track, track.hold.give_up())
         if track.follow is not None:
-            self._watch(track.follow, track)
-            track.follow.close()
+            self._watch(track.follow, track, track.follow.close)
 
-    def _watch(self, follow: HoldBack, track: _Track) -> None:
+    def _watch(
+        self, follow: HoldBack, track: _Track, then: Callable[[], object] | None = None
+    ) -> None:
         """Show the follower what has gone by; it holds nothing up, so it reads many at once."""
-        follow.push("".join(track.watched))
+        try:
+            follow.push("".join(track.watched))
+            if then is not None:
+                then()
+        except UNREADABLE as error:
+            self._screening.unreadable(error)
+            track.follow = None
         track.watched.clear()
 
     def _note(self, track: _Track, release: Release) -> None:
@@ -252,9 +274,18 @@ class StreamScreen:
             raw = self._dialect.without_usage(raw)
         return self._dialect.renamed(raw, self._names) if self._names else raw
 
+    def _seal(self, refusal: Refused) -> bytes:
+        """Nothing more goes out: a text of this answer cannot be read."""
+        self.failure = refusal
+        self._queue.clear()
+        return b""
+
     def _flush(self) -> bytes:
-        for track in self._tracks.values():
-            self._close(track)
+        try:
+            for track in self._tracks.values():
+                self._close(track)
+        except Refused as refusal:
+            return self._seal(refusal)
         if not self.blocked:
             return self._drain()
         for track in self._tracks.values():

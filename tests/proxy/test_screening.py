@@ -1,11 +1,13 @@
 import pytest
+import structlog
 from tests.proxy.exchanges import exchange, policy, route
 
-from tidegate.detectors import Finding, Segment, Source, Trust
+from tidegate.detectors import Finding, Segment, Source, Trust, scanner
 from tidegate.policies import Action
 from tidegate.proxy import screening as module
 from tidegate.proxy.access import Principal
 from tidegate.proxy.dialects.base import Channel
+from tidegate.proxy.errors import Refused
 from tidegate.proxy.exchange import Exchange
 from tidegate.proxy.screening import Screening
 
@@ -138,3 +140,30 @@ def test_what_a_check_refuses_is_nothing() -> None:
     screen = Screening(exchange(), route(policy(sense="redact")))
 
     assert screen.whole([said("sense0", "a"), said("sense1", "b")]) == ({("b",): "[SENSE]"}, False)
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts with more than two matches cannot be searched."""
+    monkeypatch.setattr(scanner, "MOST_CANDIDATES", 2)
+
+
+@pytest.mark.usefixtures("few")
+def test_an_answer_that_cannot_be_searched_is_refused() -> None:
+    x, screen = screening()
+    with structlog.testing.capture_logs() as logs, pytest.raises(Refused) as caught:
+        screen.whole([said("sk-abcdef " * 3)])
+
+    assert (caught.value.code, caught.value.status) == ("answer_uninspectable", 500)
+    assert [(log["event"], log["error"]) for log in logs] == [("detector.failed", "Overloaded")]
+    assert (x.runs, screen.run.verdict) == ([screen.run], "error")
+
+
+@pytest.mark.usefixtures("few")
+def test_unread_text_passes_where_the_policy_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(POLICY, "on_error", Action.ALLOW)
+    _, screen = screening()
+    answer = [said("sk-abcdef " * 3, "a"), said("sk-abcdef", "b")]
+
+    assert screen.whole(answer) == ({("b",): "[KEY]"}, False)
+    assert screen.run.verdict == "error"

@@ -9,6 +9,7 @@ from tidegate.detectors.scanner import Scanner
 from tidegate.policies import Action
 from tidegate.proxy.dialects.base import Channel
 from tidegate.proxy.dialects.openai import OpenAI
+from tidegate.proxy.errors import Refused
 from tidegate.proxy.stream.holdback import HoldBack, Verdict
 from tidegate.proxy.stream.screen import StreamScreen
 
@@ -32,8 +33,10 @@ def judge(segment: Segment, finding: Finding, base: int) -> Verdict:
 class Channels:
     """Every channel is screened alike; what followers saw is kept."""
 
-    def __init__(self, *, follow: bool = False) -> None:
+    def __init__(self, *, follow: bool = False, lax: bool = False) -> None:
         self.follow = follow
+        self.lax = lax
+        self.failed: list[str] = []
         self.seen: list[tuple[Channel, int]] = []
 
     def holdback(self, channel: Channel) -> HoldBack:
@@ -48,6 +51,11 @@ class Channels:
             return Verdict(Action.FLAG)
 
         return HoldBack(FOLLOWED, note, channel.source)
+
+    def unreadable(self, error: Exception) -> None:
+        self.failed.append(type(error).__name__)
+        if not self.lax:
+            raise Refused("answer_uninspectable", "no")
 
 
 def screen(

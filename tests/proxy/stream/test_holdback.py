@@ -139,3 +139,12 @@ def test_a_replacement_goes_into_the_piece_its_edit_begins_in(
 
 def test_without_edits_a_text_stays() -> None:
     assert edited("text", [], 7) == "text"
+
+
+def test_given_up_it_lets_all_pass() -> None:
+    filter_ = hold()
+    filter_.push("x sk-abc")
+
+    assert Release(8, []) == filter_.give_up()
+    assert Release(18, []) == filter_.push("sk-abcdef ")
+    assert Release(18, []) == filter_.close()

@@ -11,8 +11,10 @@ from tests.proxy.stream.screens import (
     texts,
 )
 
+from tidegate.detectors import scanner
 from tidegate.proxy.dialects.base import Channel, Usage
 from tidegate.proxy.dialects.openai import OpenAI
+from tidegate.proxy.errors import Refused
 from tidegate.proxy.stream import screen as module
 from tidegate.proxy.stream.screen import StreamScreen
 
@@ -257,3 +259,81 @@ def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert filter_.failure is not None
     assert filter_.failure.code == "bad_stream"
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts with more than two matches cannot be searched."""
+    monkeypatch.setattr(scanner, "MOST_CANDIDATES", 2)
+
+
+def watched(*, follow: bool = False, lax: bool = False) -> tuple[Channels, StreamScreen]:
+    channels = Channels(follow=follow, lax=lax)
+    return channels, StreamScreen(OpenAI(), channels, wants_usage=False)
+
+
+KEYS = "sk-abcdef " * 3
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("behind", [b"", ends(), DONE])
+def test_a_text_that_cannot_be_searched_ends_the_stream_and_none_of_it_goes_out(
+    behind: bytes,
+) -> None:
+    channels, filter_ = watched()
+    before = filter_.feed(says("well "))
+    after = filter_.feed(says(KEYS) + behind)
+
+    assert (before, after, filter_.finish()) == (says("well "), b"", b"")
+    assert channels.failed == ["Overloaded"]
+    assert isinstance(filter_.failure, Refused)
+    assert filter_.over
+    assert filter_.text_length == 5 + len(KEYS)
+
+
+@pytest.mark.usefixtures("few")
+def test_what_was_held_and_cannot_be_searched_at_the_end_does_not_go_out() -> None:
+    _, filter_ = watched()
+    filter_.feed(says("sk-abc"))
+    filter_._tracks[Channel(0, "content")].hold._text = KEYS
+
+    assert filter_.abort() == b""
+    assert isinstance(filter_.failure, Refused)
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("behind", [b"", ends() + DONE])
+def test_where_the_policy_lets_unread_text_pass_the_rest_goes_out_as_it_came(
+    behind: bytes,
+) -> None:
+    channels, filter_ = watched(lax=True)
+    out = filter_.feed(says(KEYS) + behind) + filter_.feed(says("sk-abcdef ", 1))
+
+    assert out.startswith(says(KEYS))
+    assert channels.failed == ["Overloaded"]
+    assert filter_.failure is None
+    if not behind:
+        assert filter_.feed(says(KEYS)) == says(KEYS)
+        assert texts(out)[1, "content", 0] == "[key] "
+
+
+@pytest.mark.usefixtures("few")
+def test_held_text_passes_at_the_end_where_the_policy_says_so() -> None:
+    channels, filter_ = watched(lax=True)
+    filter_.feed(says("sk-abc"))
+    filter_._tracks[Channel(0, "content")].hold._text = KEYS
+
+    assert filter_.abort() == says("sk-abc")
+    assert channels.failed == ["Overloaded"]
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("lax", [True, False])
+def test_a_follower_that_fails_is_dropped_or_ends_the_stream(*, lax: bool) -> None:
+    channels, filter_ = watched(follow=True, lax=lax)
+    told = says("word " * 3)
+    out = filter_.feed(told) + filter_.feed(ends())
+
+    assert channels.failed == ["Overloaded"]
+    assert out == (told + ends() if lax else told)
+    assert (filter_.failure is None) is lax
