@@ -8,7 +8,7 @@ import structlog
 
 from ..detectors import Segment, Source, Trust
 from ..telemetry import Attempt
-from .dialects.base import Answer
+from .dialects.base import Answer, Endpoint
 from .engines import Engine
 from .engines.upstream import EngineAnswer
 from .errors import BadRequest, EngineFailed, NoEngine, ProxyError
@@ -114,8 +114,7 @@ async def _attempt(x: Exchange, w: World, reply: Reply, engine: Engine) -> None:
     engine.inflight += 1
     try:
         headers = _headers(x, attempt)
-        path = x.endpoint.path if x.endpoint is not None else ""
-        async with w.upstream.ask(engine, path, x.sent, headers) as answer:
+        async with w.upstream.ask(engine, _endpoint(x).path, x.sent, headers) as answer:
             attempt.status = answer.status
             attempt.first_byte_ns = x.at(monotonic())
             await _take(x, w, reply, answer)
@@ -153,7 +152,7 @@ async def _take(x: Exchange, w: World, reply: Reply, answer: EngineAnswer) -> No
 async def _whole(x: Exchange, w: World, reply: Reply, answer: EngineAnswer) -> None:
     """Read a complete answer, screen it, and stage it."""
     body = await answer.read()
-    said: Answer = w.dialect.answer(body)
+    said: Answer = w.dialect.answer(body, _endpoint(x))
     x.attempt.first_token_ns = x.at(monotonic())
     x.model_answered = said.model
     x.finish_reasons = said.finish_reasons
@@ -201,6 +200,12 @@ def _names(x: Exchange) -> tuple[str, str] | None:
     if not route.engine_model or x.reading is None or route.engine_model == x.reading.model:
         return None
     return route.engine_model, x.reading.model
+
+
+def _endpoint(x: Exchange) -> Endpoint:
+    if x.endpoint is None:
+        raise AssertionError("a request without an endpoint reached an engine")
+    return x.endpoint
 
 
 def _route(x: Exchange) -> Route:

@@ -129,8 +129,8 @@ class Dialect(Protocol):
     def for_engine(self, body: dict[str, Any], reading: Reading, model: str) -> bool:
         """Change what the engine must be asked differently; whether anything was changed."""
 
-    def answer(self, body: bytes) -> Answer:
-        """Read a complete answer.  Raises EngineFailed if it is not of this dialect."""
+    def answer(self, body: bytes, endpoint: Endpoint) -> Answer:
+        """Read a complete answer of an endpoint.  Raises EngineFailed if it is not of its form."""
 
     def edit_answer(
         self, body: bytes, texts: Mapping[tuple[str | int, ...], str], *, blocked: bool

@@ -8,6 +8,7 @@ from tests.fakes.events import DONE, chat_body, finish, frame, role, says, talk
 from tests.gates import hello, proxied
 from tests.proxy.exchanges import exchange
 
+from tidegate.detectors import scanner
 from tidegate.proxy import forward
 
 ALIAS = {"r": {"models": ["alias", "other"], "pool": "main", "model": "fake"}}
@@ -163,9 +164,55 @@ async def test_an_engine_that_fails_is_ejected_and_the_log_says_so(
     assert "engine.ejected" in capsys.readouterr().out
 
 
-def test_a_request_without_a_route_is_a_fault_of_ours() -> None:
-    x = exchange()
-    x.route = None
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/v1/chat/completions", {"data": []}, 502),
+        ("/v1/chat/completions", {"choices": [], "data": []}, 200),
+        ("/v1/embeddings", {"choices": []}, 502),
+        ("/v1/embeddings", {"data": []}, 200),
+    ],
+)
+async def test_an_answer_must_be_of_its_endpoints_form(
+    tmp_path: Path, fake_engine: FakeEngine, path: str, body: Any, status: int
+) -> None:
+    fake_engine.then(json_answer(body))
+    async with proxied(tmp_path, fake_engine) as proxy:
+        got, said = await proxy.ask(hello(input="x"), path)
 
-    with pytest.raises(AssertionError, match="without a route"):
-        forward._route(x)
+    assert got == status
+    assert said.get("error", {}).get("code") == (None if status == 200 else "bad_answer")
+
+
+async def test_an_answer_that_cannot_be_searched_ends_closed(
+    tmp_path: Path, fake_engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scanner, "MOST_CANDIDATES", 5)
+    digits = "4111 1111 1111 1112 " * 8
+    fake_engine.then(
+        json_answer(chat_body(digits)),
+        stream(*talk([digits])),
+        stream(*apart(frame(role()), frame(says("Well, ")), frame(says(digits)), DONE)),
+    )
+    async with proxied(tmp_path, fake_engine) as proxy:
+        whole, body = await proxy.ask(hello())
+        first, refused = await proxy.ask(hello(stream=True))
+        begun = await proxy.stream(hello(stream=True))
+
+    assert (whole, body["error"]["code"]) == (500, "answer_uninspectable")
+    assert (first, refused["error"]["code"]) == (500, "answer_uninspectable")
+    assert begun.index(b"Well, ") < begun.index(b'"answer_uninspectable"')
+    assert b"4111" not in begun
+    assert b"[DONE]" not in begun
+    assert len(fake_engine.calls) == 3
+    assert [closing["err"] for closing in proxy.closings] == ["answer_uninspectable"] * 3
+    assert [closing["find"][-1]["verdict"] for closing in proxy.closings] == ["error"] * 3
+
+
+@pytest.mark.parametrize("lacking", ["route", "endpoint"])
+def test_a_request_without_its_parts_is_a_fault_of_ours(lacking: str) -> None:
+    x = exchange()
+    x.route = x.endpoint = None
+
+    with pytest.raises(AssertionError, match=f"without an? {lacking}"):
+        getattr(forward, f"_{lacking}")(x)

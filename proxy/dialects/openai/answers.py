@@ -76,20 +76,20 @@ class _Body(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Body).decode
 
 
-def read(body: bytes) -> Answer:
-    """Read a chat, completion or embedding answer.
+def read(body: bytes, member: str) -> Answer:
+    """Read an answer that gives its results in this member: "choices", or "data" for embeddings.
 
     Raises:
-        EngineFailed: the body is not JSON, a text of it is not a string, it has neither choices
-            nor embeddings, or it is an error.
+        EngineFailed: the body is not JSON, a text of it is not a string, it has no such member, or
+            it is an error.
 
     """
     try:
         parsed = _decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise EngineFailed("bad_answer", "the engine's answer is not of this API") from error
-    if bytes(parsed.error) != b"null" or (parsed.choices is None and parsed.data is None):
-        raise _failure(body)
+    if bytes(parsed.error) != b"null" or getattr(parsed, member) is None:
+        raise _failure(body, member)
     choices = parsed.choices or []
     segments = [
         Segment(text, ("choices", index, *at), source, Trust.MODEL)
@@ -101,7 +101,7 @@ def read(body: bytes) -> Answer:
     return Answer(segments, usage_of(parsed.usage), reasons, parsed.model or "")
 
 
-def _failure(body: bytes) -> EngineFailed:
+def _failure(body: bytes, member: str) -> EngineFailed:
     """What an answer is that holds no answer: an error, told without its words, or nonsense."""
     try:
         tree = orjson.loads(body)
@@ -109,7 +109,7 @@ def _failure(body: bytes) -> EngineFailed:
         tree = {}
     if tree.get("error") or tree.get("object") == "error":
         return EngineFailed("engine_error", describe(tree.get("error") or tree))
-    return EngineFailed("bad_answer", "the engine's answer has neither choices nor embeddings")
+    return EngineFailed("bad_answer", f"the engine's answer has no {member}")
 
 
 def _texts(choice: _Choice) -> Iterator[tuple[Where, str | None, Source]]:

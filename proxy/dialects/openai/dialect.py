@@ -67,9 +67,9 @@ class OpenAI:
             changed = True
         return changed
 
-    def answer(self, body: bytes) -> Answer:
-        """Read a complete answer."""
-        return answers.read(body)
+    def answer(self, body: bytes, endpoint: Endpoint) -> Answer:
+        """Read a complete answer of an endpoint."""
+        return answers.read(body, "data" if endpoint.name == "embeddings" else "choices")
 
     def edit_answer(
         self, body: bytes, texts: Mapping[tuple[str | int, ...], str], *, blocked: bool

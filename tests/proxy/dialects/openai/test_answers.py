@@ -4,8 +4,9 @@ import orjson
 import pytest
 
 from tidegate.detectors import Segment, Source, Trust
-from tidegate.proxy.dialects.base import Usage
-from tidegate.proxy.dialects.openai.answers import MOST_MESSAGE, edit, error_message, put, read
+from tidegate.proxy.dialects.base import Answer, Usage
+from tidegate.proxy.dialects.openai.answers import MOST_MESSAGE, edit, error_message, put
+from tidegate.proxy.dialects.openai.answers import read as read_answer
 from tidegate.proxy.errors import EngineFailed
 
 MESSAGE = {
@@ -22,6 +23,10 @@ MESSAGE = {
         {"custom": {"name": "r", "input": "i"}},
     ],
 }
+
+
+def read(data: bytes, member: str = "choices") -> Answer:
+    return read_answer(data, member)
 
 
 def body(*choices: dict[str, Any], **members: Any) -> bytes:
@@ -63,8 +68,8 @@ def test_a_plain_answer_has_one_text() -> None:
 def test_usage_is_read_as_far_as_it_is_given() -> None:
     embeddings = b'{"data":[{"embedding":[0.5]}],"usage":{"prompt_tokens":4,"total_tokens":4}}'
 
-    assert Usage(4, -1) == read(embeddings).usage
-    assert read(embeddings).segments == []
+    assert Usage(4, -1) == read(embeddings, "data").usage
+    assert read(embeddings, "data").segments == []
     assert Usage(1, 2) == read(body(usage={"prompt_tokens": 1, "completion_tokens": 2})).usage
 
 
@@ -80,6 +85,7 @@ def test_usage_is_read_as_far_as_it_is_given() -> None:
         b'{"message":"PROMPT","x":"\xff"}',
         b'{"data":["PROMPT"]}',
         b'{"data":"PROMPT"}',
+        b'{"data":[]}',
         b'{"choices":[{"message":{"content":[{"text":"a"}]}}]}',
         b'{"choices":[{"message":{"content":"\xff"}}]}',
         b'{"x":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
@@ -88,6 +94,13 @@ def test_usage_is_read_as_far_as_it_is_given() -> None:
 def test_what_is_not_of_the_api_is_the_engines_failure(data: bytes) -> None:
     with pytest.raises(EngineFailed) as caught:
         read(data)
+    assert caught.value.code == "bad_answer"
+
+
+@pytest.mark.parametrize("data", [b'{"choices":[]}', b'{"data":["PROMPT"]}', b'{"data":null}'])
+def test_embeddings_without_data_are_the_engines_failure(data: bytes) -> None:
+    with pytest.raises(EngineFailed) as caught:
+        read(data, "data")
     assert caught.value.code == "bad_answer"
 
 

@@ -134,7 +134,12 @@ def test_models_are_listed_in_the_apis_shape() -> None:
 def test_answers_and_events_are_read_and_edited() -> None:
     answer, event = b'{"choices":[{"text":"a"}]}', b'{"choices":[{"index":0,"text":"a"}]}'
 
-    assert [s.text for s in DIALECT.answer(answer).segments] == ["a"]
+    chat, embeddings = (
+        DIALECT.endpoint("POST", f"/v1/{name}") for name in ("chat/completions", "embeddings")
+    )
+
+    assert [s.text for s in DIALECT.answer(answer, chat).segments] == ["a"]
+    assert DIALECT.answer(b'{"data":[]}', embeddings).segments == []
     assert (
         DIALECT.edit_answer(answer, {("choices", 0, "text"): "b"}, blocked=False)
         == b'{"choices":[{"text":"b"}]}'
