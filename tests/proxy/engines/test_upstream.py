@@ -1,7 +1,9 @@
 import asyncio
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 from typing import Any
 
+import aiohttp
 import pytest
 import pytest_asyncio
 from tests.fakes.answers import (
@@ -24,7 +26,7 @@ from tests.receivers import free_port
 
 from tidegate.proxy.engines import upstream as subject
 from tidegate.proxy.engines.connections import Connections
-from tidegate.proxy.engines.upstream import Patience, Upstream
+from tidegate.proxy.engines.upstream import EngineAnswer, Patience, Upstream
 from tidegate.proxy.errors import EngineFailed
 
 PATH = "/v1/chat/completions"
@@ -208,3 +210,152 @@ async def test_an_answer_that_is_too_long_is_given_up(
 
     assert caught.value.code == "bad_answer"
     assert await read(upstream, fake_engine, json_answer(b"123456789")) == b"123456789"
+
+
+class Body:
+    """Pieces of a body; reading one makes the parser go on, which tells of the next at once."""
+
+    def __init__(self, *pieces: bytes | Exception) -> None:
+        self.pieces = list(pieces)
+        self.connection: Any = SimpleNamespace(heard=None, transport=object())
+        self.ended = False
+
+    def tell(self) -> None:
+        if self.connection.heard is not None:
+            self.connection.heard()
+
+    def read_nowait(self, _: int) -> bytes:
+        piece = self.pieces.pop(0) if self.pieces else b""
+        if isinstance(piece, Exception):
+            raise piece
+        self.tell()
+        return piece
+
+    def at_eof(self) -> bool:
+        return self.ended and not self.pieces
+
+
+def pumped(body: Body) -> tuple[EngineAnswer, Any]:
+    message: Any = SimpleNamespace(code=200, headers={})
+    watch: Any = SimpleNamespace(waiting=lambda: None, heard=lambda _: None, fired=False)
+    reader: Any = body
+    return EngineAnswer(body.connection, (message, reader), watch, 1.0), watch
+
+
+async def test_pieces_are_handed_over_once_in_order_and_never_inside_each_other() -> None:
+    body = Body(b"a")
+    answer, _ = pumped(body)
+    taken: list[bytes] = []
+    inside = []
+
+    def take(piece: bytes) -> bool:
+        inside.append(len(inside) != len(taken))
+        taken.append(piece)
+        return True
+
+    pump = asyncio.ensure_future(answer.pump(take))
+    await asyncio.sleep(0)
+    body.pieces += [b"b", b"c", b"d"]
+    body.tell()
+    body.ended = True
+    body.tell()
+    await pump
+
+    assert taken == [b"a", b"b", b"c", b"d"]
+    assert not any(inside)
+    assert body.connection.heard is None
+
+
+async def test_what_comes_after_a_no_waits_for_the_next_pump() -> None:
+    body = Body(b"a", b"b")
+    answer, _ = pumped(body)
+    taken: list[bytes] = []
+
+    def once(piece: bytes) -> bool:
+        taken.append(piece)
+        body.tell()
+        return False
+
+    pump = asyncio.ensure_future(answer.pump(once))
+    await asyncio.sleep(0)
+    body.tell()
+    await pump
+    first = list(taken)
+    await answer.pump(once)
+
+    assert (first, taken) == ([b"a"], [b"a", b"b"])
+
+
+async def test_an_error_of_the_taker_is_raised_where_the_pump_is_awaited() -> None:
+    body = Body(b"a")
+    answer, _ = pumped(body)
+
+    def broken(_: bytes) -> bool:
+        raise ConnectionResetError
+
+    with pytest.raises(ConnectionResetError):
+        await answer.pump(broken)
+    assert body.connection.heard is None
+
+
+async def test_a_taker_whose_client_left_ends_the_wait() -> None:
+    body = Body()
+    answer, _ = pumped(body)
+
+    def left(_: bytes) -> bool:
+        pump.cancel()
+        return False
+
+    pump = asyncio.ensure_future(answer.pump(left))
+    await asyncio.sleep(0)
+    body.pieces.append(b"a")
+    body.tell()
+    await asyncio.gather(pump, return_exceptions=True)
+
+    assert pump.cancelled()
+
+
+@pytest.mark.parametrize(
+    ("error", "fired", "code"),
+    [
+        (aiohttp.ClientPayloadError(), False, "truncated"),
+        (aiohttp.ClientPayloadError(), True, "stall"),
+        (ConnectionResetError(), False, "reset"),
+        (None, True, "stall"),
+        (None, False, "reset"),
+    ],
+)
+async def test_a_pumped_body_that_breaks_off_is_named(
+    error: Exception | None, code: str, *, fired: bool
+) -> None:
+    body = Body(b"a")
+    answer, watch = pumped(body)
+    pump = asyncio.ensure_future(answer.pump(lambda _: True))
+    await asyncio.sleep(0)
+    body.pieces += [error] if error is not None else []
+    watch.fired = fired
+    body.connection.transport = None
+    body.tell()
+    with pytest.raises(EngineFailed) as caught:
+        await pump
+
+    assert caught.value.code == code
+
+
+async def test_what_was_read_ahead_is_pumped_whole(
+    fake_engine: FakeEngine, upstream: Upstream
+) -> None:
+    """The parser stops at 64 KiB and is let go on by reading, in the middle of the read."""
+    pieces = [bytes([letter]) * 50_000 for letter in b"abcdefgh"]
+    fake_engine.then(stream(*pieces))
+    taken: list[bytes] = []
+
+    def take(piece: bytes) -> bool:
+        taken.append(piece)
+        return True
+
+    async with upstream.ask(engine(url=fake_engine.url), PATH, b"", []) as answer:
+        await eventually(lambda: answer._connection._reading_paused)
+        await answer.pump(take)
+
+    assert b"".join(taken) == b"".join(pieces)

@@ -145,6 +145,7 @@ def test_answers_and_events_are_read_and_edited() -> None:
         == b'{"choices":[{"text":"b"}]}'
     )
     assert [(Channel(0, "text"), "a")] == DIALECT.event(event).parts
+    assert DIALECT.model_of(b'{"model":"m"}') == "m"
     assert (
         DIALECT.edit_event(event, {Channel(0, "text"): "b"})
         == b'data: {"choices":[{"index":0,"text":"b"}]}\n\n'

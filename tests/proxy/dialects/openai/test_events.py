@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from tidegate.proxy.dialects.base import Channel, StreamEvent, Usage
-from tidegate.proxy.dialects.openai.events import block, edit, frame, read
+from tidegate.proxy.dialects.openai.events import block, edit, frame, model, read
 from tidegate.proxy.errors import EngineFailed
 
 HEAD = {"id": "c-1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
@@ -325,3 +325,22 @@ def test_a_block_needs_no_good_sample(sample: bytes) -> None:
     end = {"index": 0, "finish_reason": "content_filter", "delta": {}}
 
     assert [{"choices": [end]}] == events(block(sample, [0], None))
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (chunk(), "m"),
+        (b"{}", ""),
+        (b"", ""),
+        (b"[DONE]", ""),
+        (b'{"model":5}', ""),
+        (b'{"model":null}', ""),
+        (b'{"model":"\xff"}', ""),
+        (b'{"x":' + b"[" * 100_000, ""),
+    ],
+)
+def test_the_model_is_what_an_event_says_and_nothing_where_it_says_none(
+    data: bytes, name: str
+) -> None:
+    assert name == model(data)
