@@ -246,7 +246,7 @@ async def test_pieces_are_handed_over_once_in_order_and_never_inside_each_other(
     body = Body(b"a")
     answer, _ = pumped(body)
     taken: list[bytes] = []
-    inside = []
+    inside: list[bool] = []
 
     def take(piece: bytes) -> bool:
         inside.append(len(inside) != len(taken))
