@@ -6,10 +6,14 @@ the client does cannot hinder a record: it is in the log's hands as soon as it i
 
 import asyncio
 
+import structlog
+
 from ..audit import Closing, Ledger, LedgerFailed, Opening, Receipt, RecordError
 from .errors import AuditFailed
 from .exchange import Exchange, monotonic
 from .facts import closing, opening
+
+_log = structlog.get_logger(__name__)
 
 
 class Recorder:
@@ -18,6 +22,7 @@ class Recorder:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._openings: dict[str, asyncio.Future[Receipt]] = {}
+        self._failing = False
 
     @property
     def healthy(self) -> bool:
@@ -67,18 +72,34 @@ class Recorder:
         try:
             return self._ledger.submit(record)
         except LedgerFailed as error:
+            self._tell_of_failure(error)
             raise _failed() from error
 
     async def _durable(self, x: Exchange, future: asyncio.Future[Receipt]) -> None:
         start = monotonic()
         try:
             await future  # a client that leaves cancels the wait, not the record
-        except (LedgerFailed, RecordError) as error:
+            if self._failing:
+                self._tell_of_recovery()
+        except LedgerFailed as error:
+            self._tell_of_failure(error)
+            raise _failed() from error
+        except RecordError as error:
             raise _failed() from error
         finally:
             now = monotonic()
             x.wait_audit_ns += now - start
             x.timeline.recorded = now
+
+    def _tell_of_failure(self, error: LedgerFailed) -> None:
+        """Log, once, why nothing passes: clients are not told, and operators look here first."""
+        if not self._failing:
+            self._failing = True
+            _log.error("audit.failing", reason=str(error))
+
+    def _tell_of_recovery(self) -> None:
+        self._failing = False
+        _log.warning("audit.working")
 
 
 def _failed() -> AuditFailed:

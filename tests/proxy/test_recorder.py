@@ -2,6 +2,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 from tests.audit.logs import ORIGIN, FaultyFiles
 from tests.proxy.exchanges import exchange
 
@@ -19,6 +20,12 @@ def open_log(folder: Path, files: FaultyFiles | None = None) -> Ledger:
 
 def kinds(folder: Path, x: Exchange) -> list[str]:
     return [record["k"] for record in show(folder, x.id)]
+
+
+def wait_until_healthy(recorder: Recorder) -> None:
+    """Return once the log's own thread has written again."""
+    while not recorder.healthy:
+        pass
 
 
 async def test_both_records_are_durable_when_an_exchange_is_closed(tmp_path: Path) -> None:
@@ -107,6 +114,34 @@ async def test_a_log_that_cannot_be_written_refuses_everything(tmp_path: Path) -
     assert (waited.value.code, waited.value.status) == ("audit_unavailable", 503)
     assert submitted.value.code == "audit_unavailable"
     assert later.record_id == ""
+    await ledger.close()
+
+
+async def test_operators_are_told_once_that_the_log_fails_and_once_that_it_works_again(
+    tmp_path: Path,
+) -> None:
+    files = FaultyFiles()
+    ledger = Ledger.open(tmp_path, origin=ORIGIN, files=files, limits=Limits(retry_s=0))
+    recorder = Recorder(ledger)
+    files.room = 0
+    with capture_logs() as logs:
+        for _ in range(2):
+            with pytest.raises(AuditFailed):
+                await recorder.closed(exchange())
+        files.room = -1
+        await asyncio.to_thread(wait_until_healthy, recorder)
+        for x in (exchange(), exchange()):
+            recorder.open(x)
+            await recorder.opened(x)
+
+    assert logs == [
+        {
+            "event": "audit.failing",
+            "reason": "the log cannot be written: No space left on device",
+            "log_level": "error",
+        },
+        {"event": "audit.working", "log_level": "warning"},
+    ]
     await ledger.close()
 
 
