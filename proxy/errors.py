@@ -7,6 +7,9 @@ same request may succeed later (the SDKs' `x-should-retry`).
 
 from typing import Any
 
+MOST_PARAM = 256
+"""Characters of the place in a body that an error names: a caller's own names may be long."""
+
 
 class ProxyError(Exception):
     """Base of the family: an HTTP status, a stable code, and a public message."""
@@ -23,7 +26,7 @@ class ProxyError(Exception):
         super().__init__(message)
         self.code = code
         self.message = message
-        self.param = param
+        self.param = param[:MOST_PARAM] if param is not None else None
         self.details: dict[str, Any] = {}
         """Members that go beside the standard ones in the client's error object."""
         if status is not None:

@@ -12,12 +12,17 @@ import orjson
 
 from .errors import BadRequest
 
+MOST_CONTAINERS = 200_000
+"""Objects and lists in a body: twenty for each message of the longest conversation.  They cost
+far more to read than text of the same length."""
+
 
 def decode(body: bytes, max_depth: int) -> Any:
     """The value of a JSON text.
 
     Raises:
-        BadRequest: it is not JSON, is nested deeper than `max_depth`, or repeats a name.
+        BadRequest: it is not JSON, is nested deeper than `max_depth`, holds over MOST_CONTAINERS
+            objects and lists, or repeats a name.
 
     """
     try:
@@ -66,6 +71,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _check_depth(value: Any, max_depth: int) -> None:
     level = [value]
+    count = 0
     for _ in range(max_depth):
         level = [
             inner
@@ -73,6 +79,12 @@ def _check_depth(value: Any, max_depth: int) -> None:
             for inner in (outer.values() if isinstance(outer, dict) else outer)
             if isinstance(inner, dict | list)
         ]
+        count += len(level)
+        if count > MOST_CONTAINERS:
+            raise BadRequest(
+                "too_many_values",
+                f"the body holds over {MOST_CONTAINERS} objects and lists; send fewer",
+            )
         if not level:
             return
     raise BadRequest("nested_too_deep", f"the body is nested deeper than {max_depth} levels")

@@ -16,7 +16,7 @@ from .dialects.base import Reading
 from .errors import AuditFailed, BadRequest, Forbidden, ProxyError, Refused
 from .exchange import Exchange, Run, monotonic
 from .forward import OK, forward, models
-from .inspect import UNREAD
+from .inspect import LARGE, UNREAD
 from .reply import Reply
 from .routes import Route
 from .world import World
@@ -66,8 +66,10 @@ async def understand(x: Exchange, w: World, reply: Reply) -> None:
     """Read the body, find its texts, and choose the route by its model."""
     x.body = await reply.receive()
     x.size = len(x.body)
-    x.tree = jsons.decode(x.body, w.limits.json_depth)
-    reading = _read(x)
+    if x.size > LARGE:  # others need not wait while a large body is read
+        reading = await asyncio.to_thread(_read, x, w.limits.json_depth)
+    else:
+        reading = _read(x, w.limits.json_depth)
     x.reading = reading
     if reading.count > w.limits.messages:
         raise BadRequest(
@@ -120,9 +122,10 @@ def obey(x: Exchange, w: World) -> None:
     x.body = b""
 
 
-def _read(x: Exchange) -> Reading:
+def _read(x: Exchange, json_depth: int) -> Reading:
     if x.endpoint is None or x.endpoint.read is None:
         raise AssertionError("only endpoints with a body are read")
+    x.tree = jsons.decode(x.body, json_depth)
     return x.endpoint.read(x.tree)
 
 

@@ -85,6 +85,8 @@ class Chunked(web.StreamResponse):
         """
         if self._request is None:
             raise AssertionError("send comes after prepare")
+        if not data:  # a chunk of no bytes is the end
+            return True
         return _send(self._request, self._framed(data)) <= _BEHIND
 
     async def drained(self) -> None:

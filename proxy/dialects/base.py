@@ -79,6 +79,8 @@ class StreamEvent(msgspec.Struct, frozen=True):
     """The engine reports a failure inside a 200; a short public description."""
     last: bool = False
     """The dialect's end marker."""
+    empty: bool = False
+    """It says nothing, and is not passed on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,6 +164,8 @@ class StreamScreen:
         if event.last:
             self.last = raw
             return True
+        if event.empty:
+            return False
         if event.error is not None:
             self.failure = EngineFailed("engine_error", event.error)
             return True

@@ -1,7 +1,7 @@
 import pytest
 
 from tidegate.proxy import errors
-from tidegate.proxy.errors import ProxyError
+from tidegate.proxy.errors import MOST_PARAM, BadRequest, ProxyError
 
 FAMILY = [
     (errors.BadRequest, 400, "invalid_request_error", "bad_request", False),
@@ -45,3 +45,9 @@ def test_details_are_of_one_error_only() -> None:
 def test_a_missing_key_is_asked_for_in_the_standards_way() -> None:
     assert errors.Unauthorized("a", "m").headers == (("WWW-Authenticate", "Bearer"),)
     assert errors.AuditFailed("a", "m").headers == (("Retry-After", "5"),)
+
+
+def test_a_long_place_is_cut() -> None:
+    error = BadRequest("invalid_type", "wrong", param="x" * 30_000)
+
+    assert error.param == "x" * MOST_PARAM

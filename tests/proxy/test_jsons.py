@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tidegate.proxy.errors import BadRequest
-from tidegate.proxy.jsons import decode, encode
+from tidegate.proxy.jsons import MOST_CONTAINERS, decode, encode
 
 BIG = "9" * 50
 
@@ -138,3 +138,12 @@ def test_however_written_a_value_is_read_the_same(
 @given(value=VALUES)
 def test_what_was_read_is_written_to_the_same_value(value: Any) -> None:
     assert same(value, decode(encode(decode(json.dumps(value).encode(), 100)), 100))
+
+
+def test_a_body_of_very_many_lists_is_refused_before_it_is_walked() -> None:
+    body = b"[" + b",".join([b"[]"] * (MOST_CONTAINERS + 1)) + b"]"
+
+    with pytest.raises(BadRequest) as refused:
+        decode(body, 100)
+
+    assert refused.value.code == "too_many_values"

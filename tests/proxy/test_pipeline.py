@@ -194,4 +194,4 @@ async def test_steps_out_of_order_are_faults_of_ours() -> None:
     with pytest.raises(AssertionError, match="obey comes after"):
         pipeline.obey(x, NO_PARTS)
     with pytest.raises(AssertionError, match="only endpoints with a body"):
-        pipeline._read(x)
+        pipeline._read(x, 100)

@@ -11,6 +11,8 @@ from ...errors import EngineFailed
 from ..base import Channel, StreamEvent, Usage, usage_of
 
 DONE = b"[DONE]"
+NOTHING = b"null"
+"""What llama.cpp begins the stream of a completion with several prompts with."""
 
 _MEMBERS = {
     "tool": "arguments",
@@ -83,7 +85,7 @@ def model(data: bytes) -> str:
 
 
 _decode = msgspec.json.Decoder(_Chunk).decode
-_LAST = StreamEvent(last=True)
+_FIXED = {DONE: StreamEvent(last=True), NOTHING: StreamEvent(empty=True)}
 _CONTENT = tuple(Channel(index, "content") for index in range(16))
 """Made once: a channel is named for every token."""
 
@@ -95,8 +97,8 @@ def read(data: bytes) -> StreamEvent:
         EngineFailed: it is neither `[DONE]` nor JSON of the known shape.
 
     """
-    if data == DONE:
-        return _LAST
+    if (fixed := _FIXED.get(data)) is not None:
+        return fixed
     try:
         chunk = _decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

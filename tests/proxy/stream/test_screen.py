@@ -38,6 +38,13 @@ def test_unchanged_events_pass_byte_for_byte() -> None:
     assert filter_.finish_reasons == ["stop"]
 
 
+def test_an_event_that_says_nothing_is_not_passed_on() -> None:
+    filter_ = screen()
+    out = [filter_.feed(piece) for piece in (b"data: null\n\n", says("Hello "))]
+
+    assert out == [b"", says("Hello ")]
+
+
 def test_a_secret_cut_across_events_is_masked_in_the_first_it_touches() -> None:
     out = run(screen(), [says("key sk-ab"), says("cd"), says("ef "), says("end"), ends(), DONE])
 

@@ -344,3 +344,7 @@ def test_the_model_is_what_an_event_says_and_nothing_where_it_says_none(
     data: bytes, name: str
 ) -> None:
     assert name == model(data)
+
+
+def test_a_null_event_says_nothing() -> None:
+    assert read(b"null") == StreamEvent(empty=True)
