@@ -94,7 +94,9 @@ def tidegate(tap: Tap, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
     service = Service(free_port(), folder / "audit", free_port())
     settings = configuration(folder, service.port, tap.port, service.otlp)
     settings["engines"] = {"real": {"url": f"http://127.0.0.1:{tap.port}", "kind": "llamacpp"}}
-    settings["pools"] = {"main": {"engines": ["real"]}}
+    # One probe at the start: a later one, given up because this engine is slow, would look to the
+    # tap like a caller who left.
+    settings["pools"] = {"main": {"engines": ["real"], "health": {"interval": "1h"}}}
     settings["routes"] = {"real": {"models": [ALIAS], "pool": "main", "policy": "default"}}
     admin = free_port()
     settings["admin"] = {"host": "127.0.0.1", "port": admin}
