@@ -71,6 +71,11 @@ class Reply:
             raise BadRequest(
                 "upgrade_refused", "connections are not upgraded here: WebSockets pass uninspected"
             )
+        coding = headers.get(hdrs.TRANSFER_ENCODING, "chunked")
+        if coding.strip().lower() != "chunked":  # RFC 9112 section 6.1 asks for 501
+            raise BadRequest(
+                "unsupported_transfer_coding", "only `chunked` is understood", status=501
+            )
         if self._request.version not in _VERSIONS:
             raise BadRequest("bad_http", "speak HTTP/1.1 or HTTP/1.0")
         if not self._request.raw_path.startswith("/"):

@@ -42,6 +42,11 @@ PATHS: dict[str, tuple[bytes, int, str]] = {
     "a slash more": (posted(BODY.encode(), path=CHAT + "/"), 404, "unknown_url"),
     "two slashes": (posted(BODY.encode(), path="/v1//chat/completions"), 404, "unknown_url"),
     "two slashes ahead": (posted(BODY.encode(), path="//v1/chat/completions"), 404, "unknown_url"),
+    "a compressed transfer": (
+        f"{CHUNKED.replace('chunked', 'gzip, chunked')}{END}0{END}".encode(),
+        501,
+        "unsupported_transfer_coding",
+    ),
     "an encoded slash": (posted(BODY.encode(), path="/v1/chat%2Fcompletions"), 404, "unknown_url"),
     "an encoded letter": (
         posted(BODY.encode(), path="/v1/%63hat/completions"),
