@@ -81,7 +81,7 @@ class StreamScreen:
         self._names = names
         self._reader = EventReader()
         self._queue: deque[_Item] = deque()
-        self._queued = 0
+        self._queued = 0  # bytes of the events in the queue
         self._tracks: dict[Channel, _Track] = {}
         self._sample = b""
         self._unfinished: set[int] = set()
@@ -149,14 +149,17 @@ class StreamScreen:
         return self._flush()
 
     def _take_all(self, data: bytes) -> None:
-        self._queued += len(data)
-        if self._queued > MOST_QUEUED:
-            raise EngineFailed("bad_stream", "the engine sends events but no text that ends")
         for raw, body in self._reader.feed(data):
             if body is None:
-                self._queue.append((raw, b"", []))
+                self._enqueue(raw, b"", [])
             elif self._take(raw, body):
                 break
+
+    def _enqueue(self, raw: bytes, data: bytes, parts: list[_Part]) -> None:
+        self._queued += len(raw)
+        if self._queued > MOST_QUEUED:
+            raise EngineFailed("bad_stream", "the engine sends events but no text that ends")
+        self._queue.append((raw, data, parts))
 
     def _take(self, raw: bytes, body: bytes) -> bool:
         """Put an event into the queue, and its texts into their channels; whether it ends all."""
@@ -177,7 +180,7 @@ class StreamScreen:
         if parts:
             self.text_events += 1
         self._sample = self._sample or body
-        self._queue.append((raw, body, parts))
+        self._enqueue(raw, body, parts)
         for choice, reason in event.finished:
             self._finish_choice(choice, reason)
         return self.blocked
@@ -268,10 +271,9 @@ class StreamScreen:
         out: list[bytes] = []
         while queue and _decided(queue[0][2]):
             item = queue.popleft()
+            self._queued -= len(item[0])
             out.append(item[0] if self._untouched else self._render(item))
         raw = b"".join(out)
-        if not queue:
-            self._queued = 0
         if not self._wants_usage:
             raw = self._dialect.without_usage(raw)
         return self._dialect.renamed(raw, self._names) if self._names else raw

@@ -268,6 +268,15 @@ def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert filter_.failure.code == "bad_stream"
 
 
+def test_what_has_gone_out_does_not_count_as_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_QUEUED", 1000)
+    filter_ = screen()
+    out = run(filter_, [*[says("ok sk-a")] * 50, says("!"), ends(), DONE])
+
+    assert filter_.failure is None
+    assert texts(out) == {(0, "content", 0): "ok sk-a" * 50 + "!"}
+
+
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts with more than two matches cannot be searched."""
