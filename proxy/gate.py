@@ -158,6 +158,7 @@ async def _listen(stack: AsyncExitStack, config: Config, gate: Gate, admin: Admi
     stack.push_async_callback(admin_runner.cleanup)
     gate.addresses["admin"] = await _bind(admin_runner, config.admin.host, config.admin.port)
     server = gate.server = Server(lambda: gate.world)
+    gate.world.telemetry.metrics.watch_active(lambda: float(server.active))
     runner = web.ServerRunner(server, shutdown_timeout=config.limits.drain)
     await runner.setup()
     stack.push_async_callback(runner.cleanup)

@@ -51,6 +51,8 @@ class Server(web.Server):
         )
         self._world = world
         self.limits = limits
+        self.active = 0
+        """Requests that are being answered."""
         self.refusal = _refusal(world())
         """What a connection beyond `limits.max_connections` is told."""
 
@@ -89,12 +91,14 @@ class Server(web.Server):
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         world = self._world()
         x = _exchange(request, request.headers, world)
+        self.active += 1
         try:
             return await self._answer(x, world, Reply(request, x, world.limits))
         except ConnectionError:  # the client left: aiohttp would log that as a fault of ours
             request.protocol.force_close()
             return web.Response()
         finally:
+            self.active -= 1
             _settled(x, world)
 
     async def _answer(self, x: Exchange, world: World, reply: Reply) -> web.StreamResponse:

@@ -46,9 +46,13 @@ async def test_engines_are_shown_with_their_requests(
             text = await page.text()
         (await fake_engine.call()).resume.set()
         await answer.read()
+        server = proxy.gate.server
+        assert server is not None
+        await eventually(lambda: server.active == 0)
 
     assert 'tidegate_engine_up{engine="a"} 1.0' in text
     assert 'tidegate_engine_in_flight{engine="a"} 1.0' in text
+    assert "http_server_active_requests 1.0" in text
 
 
 async def test_a_running_answer_finishes_before_the_end(
