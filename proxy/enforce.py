@@ -9,11 +9,9 @@ from typing import Any
 
 from ..detectors import Segment, Source
 from ..policies import Action, Hit, Policy
-from .dialects.base import NAMES
+from .dialects.base import NAMES, Where, dotted
 from .errors import Refused
-from .stream.holdback import Edit, edited
-
-Where = tuple[str | int, ...]
+from .stream.holdback import Edit, edited, merged
 
 
 def redact(tree: Any, texts: Mapping[Where, str]) -> None:
@@ -30,7 +28,7 @@ def redact(tree: Any, texts: Mapping[Where, str]) -> None:
                 "content_filter",
                 "the policy redacts what the name of a member holds; names are not edited, so the"
                 " request is refused",
-                param=_dotted(where) or None,
+                param=dotted(where) or None,
             )
     for where, text in texts.items():
         node = tree
@@ -49,7 +47,8 @@ def redacted(hits: Sequence[Hit], policy: Policy) -> dict[Where, str]:
         mask = masked(policy, hit.rule, hit.finding.kind, hit.segment.source)
         edits.append(Edit(hit.finding.start, hit.finding.end, mask))
     return {
-        where: edited(segment.text, _merged(edits)) for where, (segment, edits) in places.items()
+        where: edited(segment.text, merged(sorted(edits)))
+        for where, (segment, edits) in places.items()
     }
 
 
@@ -64,24 +63,7 @@ def refusal(hits: Sequence[Hit], message: str) -> Refused:
     blocking = [hit for hit in hits if hit.action is Action.BLOCK]
     kinds = sorted({hit.finding.kind for hit in blocking})
     rules = sorted({hit.rule for hit in blocking})
-    places = {_dotted(hit.segment.where): None for hit in blocking}
+    places = {dotted(hit.segment.where): None for hit in blocking}
     refused = Refused("content_filter", message, param=next(iter(places), None))
     refused.details = {"innererror": {"code": "policy_violation", "rules": rules, "kinds": kinds}}
     return refused
-
-
-def _merged(edits: list[Edit]) -> list[Edit]:
-    """Sorted, overlaps made one under the first one's mask."""
-    out: list[Edit] = []
-    for edit in sorted(edits):
-        if out and edit.start < out[-1].end:
-            out[-1] = out[-1]._replace(end=max(out[-1].end, edit.end))
-        else:
-            out.append(edit)
-    return out
-
-
-def _dotted(where: Where) -> str:
-    if where[-1:] == (NAMES,):
-        where = where[:-1]
-    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in where).lstrip(".")

@@ -11,7 +11,7 @@ import structlog
 from ..detectors import Finding, Segment, Trust
 from ..detectors.scanner import UNREADABLE
 from ..policies import Action, Direction, Facts, Hit, Policy
-from .dialects.base import Channel
+from .dialects.base import Channel, Where
 from .enforce import masked
 from .errors import Refused
 from .exchange import Exchange, Run
@@ -51,7 +51,7 @@ class Screening:
         where = ("choices", channel.choice, channel.name, channel.part)
         return HoldBack(self._output.followed, self._judge, channel.source, where)
 
-    def whole(self, segments: Sequence[Segment]) -> tuple[dict[tuple[str | int, ...], str], bool]:
+    def whole(self, segments: Sequence[Segment]) -> tuple[dict[Where, str], bool]:
         """The new texts of a complete answer by place, and whether it is blocked.
 
         Raises:
@@ -59,7 +59,7 @@ class Screening:
 
         """
         start = time.monotonic_ns()
-        texts: dict[tuple[str | int, ...], str] = {}
+        texts: dict[Where, str] = {}
         blocked = False
         for segment in segments:
             try:

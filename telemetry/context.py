@@ -14,7 +14,6 @@ from typing import Final
 from .sampler import Sampler
 
 SAMPLED: Final = 0x01
-RANDOM: Final = 0x02
 
 _TRACEPARENT: Final = re.compile(
     r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.ASCII | re.DOTALL

@@ -135,10 +135,6 @@ class Metrics:
         """Say whether the probe of an engine finds it well."""
         self._gauge(names.ENGINE_UP).labels(engine).set(up)
 
-    def engine_in_flight(self, engine: str, requests: int) -> None:
-        """Say how many requests are at an engine; `watch_engine` costs nothing between scrapes."""
-        self._gauge(names.ENGINE_IN_FLIGHT).labels(engine).set(requests)
-
     def watch_engine(self, engine: str, in_flight: Callable[[], float]) -> None:
         """Read an engine's requests in flight from `in_flight` at each scrape: no cost between."""
         self._gauge(names.ENGINE_IN_FLIGHT).labels(engine).set_function(in_flight)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Final
 
 SCHEMA_URL: Final = "https://opentelemetry.io/schemas/gen-ai/1.42.0"
-GENERATION: Final = "spans: G3 (main, 2026), metrics: G2 (1.37-1.42)"
 SCOPE: Final = "tidegate.telemetry"
 OTHER: Final = "_OTHER"
 """Stands for every value outside a closed set, as the HTTP conventions do for methods."""

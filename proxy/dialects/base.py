@@ -13,14 +13,24 @@ NAMES = -1
 """The last step of a place that is no value but the names of the members below it.  They are read
 and judged; they cannot be edited, so what would redact one refuses the request."""
 
+Where = tuple[str | int, ...]
+"""The path of a text in a body, e.g. ("messages", 0, "content")."""
+
 MOST_TOKENS = 2**53
 """A count beyond this is no count."""
+
+
+def dotted(where: Where) -> str:
+    """A path as clients know it, e.g. "messages[0].content"; of NAMES, the member they are in."""
+    if where[-1:] == (NAMES,):
+        where = where[:-1]
+    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in where).lstrip(".")
 
 
 class Uninspected(NamedTuple):
     """A part of a body that no detector can read: where, what it is, and how large."""
 
-    where: tuple[str | int, ...]
+    where: Where
     type: str
     size: int
     """Bytes of a media value, or number of token ids."""
@@ -134,9 +144,7 @@ class Dialect(Protocol):
     def answer(self, body: bytes, endpoint: Endpoint) -> Answer:
         """Read a complete answer of an endpoint.  Raises EngineFailed if it is not of its form."""
 
-    def edit_answer(
-        self, body: bytes, texts: Mapping[tuple[str | int, ...], str], *, blocked: bool
-    ) -> bytes:
+    def edit_answer(self, body: bytes, texts: Mapping[Where, str], *, blocked: bool) -> bytes:
         """The answer with the texts at these places replaced."""
 
     def event_reader(self) -> Callable[[bytes], StreamEvent]:

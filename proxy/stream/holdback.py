@@ -132,15 +132,22 @@ def judged(
     for finding in findings:
         verdict = judge(segment, finding, base)
         if verdict.action is Action.BLOCK:
-            return edits, base + finding.start
+            return merged(edits), base + finding.start
         if verdict.action is not Action.REDACT:
             continue
-        start, end = base + finding.start, base + finding.end
-        if edits and start < edits[-1].end:
-            edits[-1] = edits[-1]._replace(end=max(edits[-1].end, end))
+        edits.append(Edit(base + finding.start, base + finding.end, verdict.replacement))
+    return merged(edits), -1
+
+
+def merged(edits: list[Edit]) -> list[Edit]:
+    """Overlaps made one under the first one's mask; `edits` are in the order they begin."""
+    out: list[Edit] = []
+    for edit in edits:
+        if out and edit.start < out[-1].end:
+            out[-1] = out[-1]._replace(end=max(out[-1].end, edit.end))
         else:
-            edits.append(Edit(start, end, verdict.replacement))
-    return edits, -1
+            out.append(edit)
+    return out
 
 
 def edited(text: str, edits: list[Edit], start: int = 0) -> str:

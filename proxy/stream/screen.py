@@ -219,8 +219,7 @@ class StreamScreen:
         try:
             self._note(track, track.hold.push(text))
         except UNREADABLE as error:
-            self._screening.unreadable(error)
-            self._note(track, track.hold.give_up())
+            self._pass_unread(track, error)
 
     def _close(self, track: _Track) -> None:
         if track.pending:
@@ -228,10 +227,13 @@ class StreamScreen:
         try:
             self._note(track, track.hold.close())
         except UNREADABLE as error:
-            self._screening.unreadable(error)
-            self._note(track, track.hold.give_up())
+            self._pass_unread(track, error)
         if track.follow is not None:
             self._watch(track.follow, track, track.follow.close)
+
+    def _pass_unread(self, track: _Track, error: Exception) -> None:
+        self._screening.unreadable(error)
+        self._note(track, track.hold.give_up())
 
     def _watch(
         self, follow: HoldBack, track: _Track, then: Callable[[], object] | None = None

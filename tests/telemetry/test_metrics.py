@@ -33,7 +33,7 @@ def value(metrics: Metrics, name: str, **labels: str) -> float | None:
 def test_the_text_parses_and_has_every_metric_of_the_table(metrics: Metrics) -> None:
     observe(metrics)
     metrics.engine_up("gpu-1", up=True)
-    metrics.engine_in_flight("gpu-1", 2)
+    metrics.watch_engine("gpu-1", lambda: 2.0)
 
     families = {f.name: f for f in text_string_to_metric_families(metrics.render().decode())}
 
@@ -149,7 +149,7 @@ def test_what_is_no_inference_has_no_genai_figures(metrics: Metrics) -> None:
 def test_gauges_say_what_the_proxy_says(metrics: Metrics) -> None:
     metrics.engine_up("a", up=True)
     metrics.engine_up("b", up=False)
-    metrics.engine_in_flight("a", 3)
+    metrics.watch_engine("a", lambda: 3.0)
     metrics.watch_engine("b", lambda: 7.0)
     metrics.watch_active(lambda: 11.0)
     metrics.audit_up(up=True)
@@ -164,7 +164,7 @@ def test_gauges_say_what_the_proxy_says(metrics: Metrics) -> None:
 
 def test_an_engine_that_is_gone_is_forgotten(metrics: Metrics) -> None:
     metrics.engine_up("a", up=True)
-    metrics.engine_in_flight("a", 3)
+    metrics.watch_engine("a", lambda: 3.0)
 
     metrics.forget_engine("a")
 

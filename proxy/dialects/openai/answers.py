@@ -8,10 +8,9 @@ import orjson
 
 from ....detectors import Segment, Source, Trust
 from ...errors import EngineFailed
-from ..base import Answer, usage_of
+from ..base import Answer, Where, usage_of
 from .events import describe
-
-Where = tuple[str | int, ...]
+from .shapes import Call, Custom, Function, Texts
 
 MOST_MESSAGE = 2000
 """Characters of an engine's error message that a client is told."""
@@ -26,33 +25,8 @@ _TEXTS = {
 }
 
 
-class _Function(msgspec.Struct):
-    arguments: str | None = None
-    name: str | None = None
-
-
-class _Custom(msgspec.Struct):
-    input: str | None = None
-    name: str | None = None
-
-
-class _Audio(msgspec.Struct):
-    transcript: str | None = None
-
-
-class _Call(msgspec.Struct):
-    function: _Function | None = None
-    custom: _Custom | None = None
-
-
-class _Message(msgspec.Struct):
-    content: str | None = None
-    refusal: str | None = None
-    reasoning: str | None = None
-    reasoning_content: str | None = None
-    tool_calls: list[_Call] | None = None
-    function_call: _Function | None = None
-    audio: _Audio | None = None
+class _Message(Texts, gc=False):
+    tool_calls: list[Call] | None = None
 
 
 class _Choice(msgspec.Struct):
@@ -127,7 +101,7 @@ def _texts(choice: _Choice) -> Iterator[tuple[Where, str | None, Source]]:
 
 
 def _calls(message: _Message) -> Iterator[tuple[Where, str | None, Source]]:
-    called: list[tuple[Where, _Function | _Custom | None, str]] = [
+    called: list[tuple[Where, Function | Custom | None, str]] = [
         (("message", "function_call"), message.function_call, "arguments")
     ]
     for index, call in enumerate(message.tool_calls or ()):

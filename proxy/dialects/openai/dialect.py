@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from ...errors import BadRequest, ProxyError
-from ..base import Answer, Channel, Endpoint, Reading, StreamEvent, Usage
+from ..base import Answer, Channel, Endpoint, Reading, StreamEvent, Usage, Where
 from . import answers, events, requests
 from .repeat import RepeatReader
 
@@ -71,9 +71,7 @@ class OpenAI:
         """Read a complete answer of an endpoint."""
         return answers.read(body, "data" if endpoint.name == "embeddings" else "choices")
 
-    def edit_answer(
-        self, body: bytes, texts: Mapping[tuple[str | int, ...], str], *, blocked: bool
-    ) -> bytes:
+    def edit_answer(self, body: bytes, texts: Mapping[Where, str], *, blocked: bool) -> bytes:
         """Replace texts of a complete answer."""
         return answers.edit(body, texts, blocked=blocked)
 

@@ -9,6 +9,7 @@ import orjson
 
 from ...errors import EngineFailed
 from ..base import Channel, StreamEvent, Usage, usage_of
+from .shapes import Call, Custom, Function, Texts
 
 DONE = b"[DONE]"
 NOTHING = b"null"
@@ -29,34 +30,12 @@ _CODE = re.compile(r"[A-Za-z_]{1,64}|[0-9]{1,6}", re.ASCII)
 """Error codes that may be told: words of an API or a number, too plain to carry a text."""
 
 
-class _Function(msgspec.Struct, gc=False):
-    arguments: str | None = None
-    name: str | None = None
-
-
-class _Custom(msgspec.Struct, gc=False):
-    input: str | None = None
-    name: str | None = None
-
-
-class _Audio(msgspec.Struct, gc=False):
-    transcript: str | None = None
-
-
-class _Call(msgspec.Struct, gc=False):
+class _Call(Call, gc=False):
     index: int = 0
-    function: _Function | None = None
-    custom: _Custom | None = None
 
 
-class _Delta(msgspec.Struct, gc=False):
-    content: str | None = None
-    refusal: str | None = None
-    reasoning: str | None = None
-    reasoning_content: str | None = None
+class _Delta(Texts, gc=False):
     tool_calls: list[_Call] | None = None
-    function_call: _Function | None = None
-    audio: _Audio | None = None
 
 
 class _Choice(msgspec.Struct, gc=False):
@@ -181,7 +160,7 @@ def _called(delta: _Delta) -> Iterable[tuple[tuple[str, int], str]]:
 
 
 def _calls(
-    called: _Function | _Custom | None, channel: str, member: str
+    called: Function | Custom | None, channel: str, member: str
 ) -> Iterable[tuple[str, str]]:
     """What is called and what is handed over, each with the name of its channel."""
     if called is not None:

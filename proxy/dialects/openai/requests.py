@@ -14,9 +14,7 @@ from typing import Any
 
 from ....detectors import Segment, Source, Trust
 from ...errors import BadRequest
-from ..base import NAMES, Reading, Uninspected
-
-Where = tuple[str | int, ...]
+from ..base import NAMES, Reading, Uninspected, Where, dotted
 
 _ROLES = {
     "system": (Source.SYSTEM, Trust.OPERATOR),
@@ -227,7 +225,7 @@ def _content(content: Any, at: Where, who: tuple[Source, Trust], seen: _Collecto
     if content is None:
         return
     if not isinstance(content, list):
-        raise _wrong(_dotted(at), "a string, null, or a list of content parts")
+        raise _wrong(dotted(at), "a string, null, or a list of content parts")
     for index, part in enumerate(content):
         _part(part, (*at, index), who, seen)
 
@@ -237,9 +235,9 @@ def _part(part: Any, at: Where, who: tuple[Source, Trust], seen: _Collector) -> 
         seen.text(part, at, who)
         return
     if not isinstance(part, dict) or not isinstance(part.get("type"), str):
-        raise _wrong(_dotted(at), "a content part: an object with a string `type`")
+        raise _wrong(dotted(at), "a content part: an object with a string `type`")
     if part["type"] == "text" and not isinstance(part.get("text"), str):
-        raise _wrong(f"{_dotted(at)}.text", "a string")
+        raise _wrong(f"{dotted(at)}.text", "a string")
     for key, value in part.items():
         seen.name(key, _root(at), who)
         if key in _MEDIA:
@@ -254,10 +252,10 @@ def _tool_calls(calls: Any, at: Where, seen: _Collector) -> None:
     if calls is None:
         return
     if not isinstance(calls, list):
-        raise _wrong(_dotted(at), "a list of tool calls")
+        raise _wrong(dotted(at), "a list of tool calls")
     for index, call in enumerate(calls):
         if not isinstance(call, dict):
-            raise _wrong(_dotted((*at, index)), "an object")
+            raise _wrong(dotted((*at, index)), "an object")
         for key, value in call.items():
             seen.name(key, at, _CALL)
             read = seen.inert if key in _INERT_IN_CALL else seen.leaves
@@ -326,10 +324,6 @@ def _wrong(param: str, wanted: str) -> BadRequest:
 
 def _is_int(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _dotted(at: Where) -> str:
-    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in at).lstrip(".")
 
 
 def _size(node: Any) -> int:
