@@ -11,7 +11,7 @@ there are, how long a head may take to arrive, how long a client may take nothin
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import structlog
 from aiohttp import hdrs, web
@@ -159,10 +159,11 @@ class _Connection(web.RequestHandler):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         server = self._manager
-        if isinstance(server, Server) and isinstance(transport, asyncio.Transport) and server.full:
+        if isinstance(server, Server) and server.full:
             self._force_close = True  # whatever it sends is not looked at
-            transport.write(server.refusal)
-            transport.close()
+            told = cast("asyncio.Transport", transport)  # uvloop's is none by its class
+            told.write(server.refusal)
+            told.close()
             return
         super().connection_made(transport)
         if not self._limits.keepalive:  # else that bounds a connection that says nothing

@@ -28,8 +28,10 @@ from .spans import SpanEncoder
 from .timings import timings
 from .wire import Value
 
-_GATHER_SECONDS: Final = 0.05
-"""How long the recorder lets requests gather, so that it wakes 20 times a second at most."""
+_GATHER_SECONDS: Final = 0.5
+_GATHER: Final = 128
+"""How long the recorder lets requests gather, and how many: waking for a few costs as much again
+as what is done for them.  Scrapes and the end do not wait for it."""
 _SLICE_NS: Final = 1_000_000
 """How long requests are worked off between two pauses: what the loop may have to wait, a fifth of
 CPython's switch interval; yet dozens of requests, which find the processor's caches warm."""
@@ -55,7 +57,7 @@ class Telemetry:
         self._sender = sender
         self._queue: deque[Measurement | Callable[[], Measurement]] = deque()
         self._max_queue = limits.max_queue
-        self._hurry_at = max(limits.max_queue // 2, 1)
+        self._hurry_at = max(min(limits.max_queue // 2, _GATHER), 1)
         self._lost = 0
         self._lost_counted = 0
         self._awake = False
@@ -140,8 +142,12 @@ class Telemetry:
             self._hurry.wait(_GATHER_SECONDS)
             self._hurry.clear()
             self._awake = False  # before the last look: what comes after it wakes us again
-            while self._record_slice():
-                time.sleep(_PAUSE_SECONDS)
+            self._record_all()
+        self._record_all()  # also what came before this thread had its first turn
+
+    def _record_all(self) -> None:
+        while self._record_slice():
+            time.sleep(_PAUSE_SECONDS)
 
     def _record_slice(self) -> bool:
         """Record requests, one at least, for _SLICE_NS; False if none are left."""

@@ -93,6 +93,28 @@ class StreamEvent(msgspec.Struct, frozen=True):
     """It says nothing, and is not passed on."""
 
 
+class Repeats(NamedTuple):
+    """What whole events say that carry one text each, all of one channel, and nothing else."""
+
+    channel: Channel
+    text: str
+    """Of all of them together."""
+    events: int
+
+
+class EventReading(Protocol):
+    """A reader of the events of one stream, which may remember what it has seen of it."""
+
+    def read(self, data: bytes) -> StreamEvent:
+        """Read one event's data.  Raises EngineFailed if it is not of this dialect."""
+
+    def repeats(self, raw: bytes) -> Repeats | None:
+        """What bytes that begin with an event say, if that can be told without reading them.
+
+        None tells nothing.  What is told is what `read` would tell of the events one by one.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What a request body says, as far as the proxy must know."""
@@ -147,8 +169,8 @@ class Dialect(Protocol):
     def edit_answer(self, body: bytes, texts: Mapping[Where, str], *, blocked: bool) -> bytes:
         """The answer with the texts at these places replaced."""
 
-    def event_reader(self) -> Callable[[bytes], StreamEvent]:
-        """A reader of the events of one stream, which may remember what it has seen of it."""
+    def event_reader(self) -> EventReading:
+        """A reader for one stream."""
 
     def event(self, data: bytes) -> StreamEvent:
         """Read one event's data.  Raises EngineFailed if it is not of this dialect."""

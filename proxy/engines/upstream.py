@@ -6,22 +6,20 @@ connections: leaving `ask` early closes its socket.
 """
 
 import asyncio
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import aiohttp
-from aiohttp.http_parser import RawResponseMessage
-from aiohttp.streams import StreamReader
-
 from ..errors import EngineFailed
-from .connections import Connections, EngineConnection, answer_on
+from .connections import Connections, EngineConnection
 from .engine import Engine
 
 MOST_ANSWER = 64 << 20
 """Bytes of a complete answer that are read into memory."""
 
-
-_FOREIGN = (aiohttp.ClientError, aiohttp.http.HttpProcessingError, OSError)
+_CODINGS = frozenset({b"gzip", b"x-gzip", b"deflate"})
+_ANY_HEADER = 47
+"""zlib's window size that takes gzip and zlib alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +57,11 @@ class Watch:
         self._since = 0.0
         self._limit = limit
 
+    def went_on(self, limit: float) -> None:
+        """The engine said something, and has the word again."""
+        self._since = self._loop.time()
+        self._limit = limit
+
     def cancel(self) -> None:
         """Stop watching."""
         self._timer.cancel()
@@ -77,22 +80,16 @@ class Watch:
 class EngineAnswer:
     """An answer whose head has come."""
 
-    def __init__(
-        self,
-        connection: EngineConnection,
-        head: tuple[RawResponseMessage, StreamReader],
-        watch: Watch,
-        stall: float,
-    ) -> None:
-        message, self._body = head
-        headers = message.headers
+    def __init__(self, connection: EngineConnection, watch: Watch, stall: float) -> None:
+        headers = connection.headers
         self._connection = connection
-        self._reading = False
         self._watch = watch
         self._stall = stall
-        self.status = message.code
-        self.content_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
-        self.retry_after = headers.get("Retry-After", "")
+        self._inflate = _inflate(headers.get(b"content-encoding", b""))
+        self.status = connection.status
+        kind = headers.get(b"content-type", b"").decode("latin-1")
+        self.content_type = kind.partition(";")[0].strip().lower()
+        self.retry_after = headers.get(b"retry-after", b"").decode("latin-1")
 
     def stop_watching(self) -> None:
         """The answer is over, one way or the other."""
@@ -101,19 +98,19 @@ class EngineAnswer:
     @property
     def complete(self) -> bool:
         """Whether the body was read to its end."""
-        return self._body.at_eof()
+        return self._connection.complete and not self._connection.waiting
 
     async def next(self) -> bytes:
         """The next piece of the body, b"" at its end.  Raises EngineFailed when it breaks off."""
-        watch = self._watch
-        watch.waiting()
-        try:
-            piece = await self._body.readany()
-        except _FOREIGN as error:
-            raise _named(error, watch) from error
-        if watch.fired:  # an answer without a length ends as well as breaks by a closed socket
-            raise _stalled()
-        watch.heard(self._stall)
+        piece = b""
+
+        def take(came: bytes) -> bool:
+            nonlocal piece
+            piece = came
+            return False
+
+        if not self.complete:
+            await self.pump(take)
         return piece
 
     async def pump(self, take: Callable[[bytes], bool]) -> None:
@@ -125,10 +122,13 @@ class EngineAnswer:
             EngineFailed: the body breaks off.
 
         """
+        self._watch.waiting()
+        if not self._hand_over(take):  # what came with the head
+            return
         over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def heard() -> None:
-            if over.done() or self._reading:  # reading may make the parser go on and tell us again
+            if over.done():
                 return
             error: BaseException | None = None
             try:
@@ -143,7 +143,6 @@ class EngineAnswer:
             else:
                 over.set_exception(error)
 
-        heard()  # what came with the head
         self._connection.heard = heard
         try:
             await over
@@ -152,42 +151,48 @@ class EngineAnswer:
 
     def _hand_over(self, take: Callable[[bytes], bool]) -> bool:
         """Give what has come to `take`; whether there may be more to give."""
-        body, watch = self._body, self._watch
-        while piece := self._read_nowait():
-            watch.heard(self._stall)
-            if not take(piece):
-                return False
-        if body.at_eof():
-            return False
-        if self._connection.transport is None:  # lost, and not as an end or a break of the body
-            raise EngineFailed("reset", "the connection to the engine broke")
-        watch.waiting()
-        return True
-
-    def _read_nowait(self) -> bytes:
-        self._reading = True
-        try:
-            piece = self._body.read_nowait(-1)
-        except _FOREIGN as error:
-            raise _named(error, self._watch) from error
-        finally:
-            self._reading = False
-        if self._watch.fired:
+        connection, watch = self._connection, self._watch
+        if watch.fired:  # an answer without a length ends as well as breaks by a closed socket
             raise _stalled()
-        return piece
+        if connection.waiting:
+            piece = connection.take()
+            if self._inflate is not None:
+                piece = self._inflated(piece)
+            if piece and not take(piece):
+                watch.heard(self._stall)
+                return False
+            watch.went_on(self._stall)
+        if connection.broken:
+            raise EngineFailed("truncated", "the engine's answer broke off")
+        if connection.complete and self._inflate is not None and not self._inflate.eof:
+            raise EngineFailed("truncated", "the engine's compressed answer broke off")
+        return not connection.complete
+
+    def _inflated(self, piece: bytes) -> bytes:
+        if self._inflate is None:
+            return piece
+        try:
+            plain = self._inflate.decompress(piece, MOST_ANSWER)
+        except zlib.error as error:
+            raise _bad_coding() from error
+        if self._inflate.unconsumed_tail:
+            raise _too_long()
+        return plain
 
     async def read(self) -> bytes:
         """The whole body.  Raises EngineFailed if it breaks off or is too large."""
-        # Most answers came with their head, and need not be waited for.
-        pieces = [self._read_nowait()] if self._body.is_eof() else []
-        size = sum(map(len, pieces))
-        while not self._body.at_eof() and (piece := await self.next()):
-            size += len(piece)
+        pieces: list[bytes] = []
+        room = MOST_ANSWER
+
+        def take(piece: bytes) -> bool:
+            nonlocal room
+            room -= len(piece)
             pieces.append(piece)
-            if size > MOST_ANSWER:
-                break
-        if size > MOST_ANSWER:
-            raise EngineFailed("bad_answer", f"the answer is longer than {MOST_ANSWER} bytes")
+            return room >= 0
+
+        await self.pump(take)
+        if room < 0:
+            raise _too_long()
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
@@ -217,15 +222,18 @@ class Asking:
             raise EngineFailed("connect", "the engine cannot be reached") from error
         watch = Watch(connection, self._patience.first_byte)
         try:
-            head = await answer_on(connection, self._request)
-        except _FOREIGN as error:
+            connection.ask(self._request)
+            await connection.head()
+            self._answer = EngineAnswer(connection, watch, self._patience.stall)
+        except ConnectionError as error:
             _give_up(watch, connection)
-            raise _named(error, watch) from error
-        except BaseException:  # the client left
+            if watch.fired:
+                raise _stalled() from error
+            raise EngineFailed("reset", "the connection to the engine broke") from error
+        except BaseException:  # the client left, or the answer cannot be read
             _give_up(watch, connection)
             raise
         self._connection = connection
-        self._answer = EngineAnswer(connection, head, watch, self._patience.stall)
         return self._answer
 
     async def __aexit__(self, *_: object) -> None:
@@ -264,13 +272,18 @@ def _request(engine: Engine, path: str, body: bytes, headers: Sequence[tuple[str
     return "\r\n".join(lines).encode("latin-1") + body
 
 
-def _named(error: Exception, watch: Watch) -> EngineFailed:
-    """Give an error of aiohttp or the system the name of ours."""
-    if watch.fired:
-        return _stalled()
-    if isinstance(error, aiohttp.ClientPayloadError):
-        return EngineFailed("truncated", "the engine's answer broke off")
-    return EngineFailed("reset", "the connection to the engine broke")
+def _inflate(coding: bytes) -> "zlib._Decompress | None":
+    """What undoes a coding that the engine was asked not to use; None for none.
+
+    Raises:
+        EngineFailed: it is not known.
+
+    """
+    if not coding or coding.lower() == b"identity":
+        return None
+    if coding.lower() not in _CODINGS:
+        raise _bad_coding()
+    return zlib.decompressobj(_ANY_HEADER)
 
 
 def _give_up(watch: Watch, connection: EngineConnection) -> None:
@@ -280,3 +293,11 @@ def _give_up(watch: Watch, connection: EngineConnection) -> None:
 
 def _stalled() -> EngineFailed:
     return EngineFailed("stall", "the engine stopped answering", status=504)
+
+
+def _bad_coding() -> EngineFailed:
+    return EngineFailed("bad_answer", "the engine's answer is compressed in a way not understood")
+
+
+def _too_long() -> EngineFailed:
+    return EngineFailed("bad_answer", f"the answer is longer than {MOST_ANSWER} bytes")

@@ -86,6 +86,18 @@ class HoldBack:
             return Release(self._base + self._start, [])
         return self._decide(hold)
 
+    def passes(self, text: str) -> bool:
+        """Take the next piece if nothing of it needs a decision; else it is not taken.
+
+        As `push`, which would release all without an edit, for what nearly all pieces are.
+        """
+        whole = self._text + text
+        if not self._scanner.idle(whole, self._start):
+            return False
+        self._text = whole
+        self._forget(len(whole))
+        return True
+
     def give_up(self) -> Release:
         """Let pass, unread, what is held and all that comes."""
         self._scanner = Scanner(())
@@ -114,11 +126,15 @@ class HoldBack:
         if findings:
             segment = Segment(self._text, self._where, self._source, Trust.MODEL, self._start)
             edits, stop = judged(segment, findings, self._judge, base)
+        self._forget(cut)
+        return Release(base + cut, edits, stop)
+
+    def _forget(self, cut: int) -> None:
+        """Go on from a cut in the text."""
         forget = max(0, cut - _KEEP)
         self._text = self._text[forget:]
         self._start = cut - forget
-        self._base = base + forget
-        return Release(base + cut, edits, stop)
+        self._base += forget
 
 
 def judged(

@@ -75,7 +75,7 @@ class StreamScreen:
         names: tuple[str, str] | None = None,
     ) -> None:
         self._dialect = dialect
-        self._read = dialect.event_reader()
+        self._events = dialect.event_reader()
         self._screening = screening
         self._wants_usage = wants_usage
         self._names = names
@@ -117,6 +117,8 @@ class StreamScreen:
     def feed(self, data: bytes) -> bytes:
         """Take bytes of the engine; what of the stream may go to the client now."""
         try:
+            if self._pass_repeats(data):
+                return self._shown(data)
             self._take_all(data)
             if not self.over:
                 for track in self._tracks.values():
@@ -148,6 +150,28 @@ class StreamScreen:
         """The engine is gone: everything held is due, as far as it came."""
         return self._flush()
 
+    def _pass_repeats(self, data: bytes) -> bool:
+        """Take a read that only says more of one channel, and has nothing that must wait.
+
+        Most reads are such, and so need no queue.
+        """
+        if self._queue or self._reader.rest or not self._untouched:
+            return False
+        same = self._events.repeats(data)
+        track = self._tracks.get(same.channel) if same is not None else None
+        if same is None or track is None:
+            return False
+        try:
+            if not track.hold.passes(same.text):
+                return False
+        except UNREADABLE:
+            return False  # it will be raised again, where it is named
+        track.total += len(same.text)
+        track.decided = track.total
+        self.text_events += same.events
+        self._follow(track, same.text)
+        return True
+
     def _take_all(self, data: bytes) -> None:
         for raw, body in self._reader.feed(data):
             if body is None:
@@ -163,7 +187,7 @@ class StreamScreen:
 
     def _take(self, raw: bytes, body: bytes) -> bool:
         """Put an event into the queue, and its texts into their channels; whether it ends all."""
-        event = self._read(body)
+        event = self._events.read(body)
         if event.last:
             self.last = raw
             return True
@@ -212,10 +236,7 @@ class StreamScreen:
     def _push(self, track: _Track) -> None:
         text = track.pending[0] if len(track.pending) == 1 else "".join(track.pending)
         track.pending.clear()
-        if track.follow is not None:
-            track.watched.append(text)
-            if len(track.watched) >= WATCHED_PIECES:
-                self._watch(track.follow, track)
+        self._follow(track, text)
         try:
             self._note(track, track.hold.push(text))
         except UNREADABLE as error:
@@ -234,6 +255,12 @@ class StreamScreen:
     def _pass_unread(self, track: _Track, error: Exception) -> None:
         self._screening.unreadable(error)
         self._note(track, track.hold.give_up())
+
+    def _follow(self, track: _Track, text: str) -> None:
+        if track.follow is not None:
+            track.watched.append(text)
+            if len(track.watched) >= WATCHED_PIECES:
+                self._watch(track.follow, track)
 
     def _watch(
         self, follow: HoldBack, track: _Track, then: Callable[[], object] | None = None
@@ -275,7 +302,10 @@ class StreamScreen:
             item = queue.popleft()
             self._queued -= len(item[0])
             out.append(item[0] if self._untouched else self._render(item))
-        raw = b"".join(out)
+        return self._shown(b"".join(out))
+
+    def _shown(self, raw: bytes) -> bytes:
+        """Events as the client gets them: without what it did not ask for, under its names."""
         if not self._wants_usage:
             raw = self._dialect.without_usage(raw)
         return self._dialect.renamed(raw, self._names) if self._names else raw

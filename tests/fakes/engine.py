@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType, TracebackType
-from typing import Any, Self, assert_never
+from typing import Any, Self, assert_never, cast
 
 from tests.fakes.answers import Answer, Close, Pause, Reset, Send, Stall, Step, json_answer, whole
 from tests.fakes.events import models_body
@@ -209,8 +209,7 @@ class _Connection(asyncio.Protocol):
         self._transport: asyncio.Transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by its class
         self._number = self._engine.opened(self)
 
     def data_received(self, data: bytes) -> None:

@@ -6,10 +6,23 @@ from itertools import pairwise
 import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.proxy.stream.screens import DONE, HELD, chunks, ends, event, judge, run, screen, texts
+from tests.proxy.stream.screens import (
+    DONE,
+    HELD,
+    Channels,
+    chunks,
+    ends,
+    event,
+    judge,
+    run,
+    screen,
+    texts,
+)
 
 from tidegate.detectors import Segment, Source, Trust
+from tidegate.proxy.dialects.base import Channel
 from tidegate.proxy.stream.holdback import edited, judged
+from tidegate.proxy.stream.screen import StreamScreen
 
 HARMLESS = [
     "sk-ab",
@@ -80,6 +93,13 @@ def screened(text: str, shown: int | None = None) -> str:
     return edited(text[:end], edits)
 
 
+def seen(filter_: StreamScreen) -> list[tuple[Channel, int]]:
+    """What the followers of a screen have found, by channel and place."""
+    channels = filter_._screening
+    assert isinstance(channels, Channels)
+    return sorted(channels.seen)
+
+
 def possible(said: list[Delta], channel: tuple[int, str, int]) -> set[str]:
     """What may be seen of a channel when a block ends the stream somewhere.
 
@@ -100,6 +120,38 @@ def test_each_channel_reads_as_if_screened_at_once(said: list[Delta], cuts: list
     assert whole(said) == texts(out)
     assert filter_.failure is None
     assert out.endswith(DONE)
+
+
+@settings(max_examples=600, deadline=None)
+@given(
+    said=st.lists(
+        st.builds(
+            Delta,
+            st.just(0),
+            st.sampled_from(["content", "content", "content", "reasoning_content"]),
+            st.sampled_from([*HARMLESS, "word ", " wo", "rk"]),
+        ),
+        min_size=1,
+        max_size=24,
+    ),
+    sizes=st.lists(st.integers(1, 4), min_size=24, max_size=24),
+)
+def test_reads_of_whole_events_screen_alike(said: list[Delta], sizes: list[int]) -> None:
+    """Most of these are not taken apart at all."""
+    events = [*(delta.event() for delta in said), ends(), DONE]
+    reads = []
+    while events:
+        size = sizes.pop() if sizes else 1
+        reads.append(b"".join(events[:size]))
+        events = events[size:]
+    filter_, at_once = screen(follow=True), screen(follow=True)
+    out = run(filter_, reads)
+    run(at_once, [b"".join(reads)])
+
+    assert whole(said) == texts(out)
+    assert filter_.text_events == at_once.text_events
+    assert filter_.text_length == at_once.text_length
+    assert seen(filter_) == seen(at_once)
 
 
 @settings(max_examples=200, deadline=None)

@@ -10,7 +10,10 @@ from tests.telemetry.samples import CALLER, SERVER, TRACE, attributes, measureme
 
 from tidegate.telemetry import Telemetry, TelemetryOptions
 from tidegate.telemetry import setup as telemetry_setup
+from tidegate.telemetry.context import ContextReader, Ids
+from tidegate.telemetry.metrics import Metrics
 from tidegate.telemetry.otlp import OtlpProtocol
+from tidegate.telemetry.sender import Limits
 
 Start = Callable[..., Telemetry]
 
@@ -72,6 +75,15 @@ def test_many_requests_arrive_in_batches(start: Start, protocol: OtlpProtocol) -
     assert len(received.requests) < 100
     assert count(telemetry, "tidegate_requests_total", route="chat", outcome="ok") == 100
     assert sum(lost(telemetry, r) or 0 for r in ("export_failed", "shutdown")) == 0
+
+
+def test_what_was_settled_before_the_thread_had_its_turn_is_recorded_too() -> None:
+    telemetry = Telemetry(Metrics(), Limits(), None, None, ContextReader(Ids()))
+    telemetry.settled(measurement())
+    telemetry._closing = True
+    telemetry._run()
+
+    assert not telemetry._queue
 
 
 def test_the_resource_says_who_sends(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:

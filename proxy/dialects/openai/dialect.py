@@ -1,12 +1,12 @@
 """The OpenAI dialect, put together."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from ...errors import BadRequest, ProxyError
-from ..base import Answer, Channel, Endpoint, Reading, StreamEvent, Usage, Where
+from ..base import Answer, Channel, Endpoint, EventReading, Reading, Usage, Where
 from . import answers, events, requests
 from .repeat import RepeatReader
 
@@ -77,9 +77,9 @@ class OpenAI:
 
     event = staticmethod(events.read)
 
-    def event_reader(self) -> Callable[[bytes], StreamEvent]:
+    def event_reader(self) -> EventReading:
         """Give a reader for the events of one stream."""
-        return RepeatReader().read
+        return RepeatReader()
 
     def model_of(self, data: bytes) -> str:
         """The model an event names."""

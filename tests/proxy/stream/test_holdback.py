@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tidegate.detectors import Finding, Pattern, Segment, Source, Trust
 from tidegate.detectors.scanner import Scanner
@@ -24,6 +26,30 @@ def test_what_no_match_can_claim_is_released_at_once() -> None:
 
     assert Release(5, []) == filter_.push("hello")
     assert filter_.held == ""
+
+
+@settings(max_examples=500, deadline=None)
+@given(pieces=st.lists(st.sampled_from([*"ab c-sk12", "hello ", "sk-abcdef", "pin ", "世"])))
+def test_what_passes_is_what_a_push_would_have_released(pieces: list[str]) -> None:
+    pushed, asked = hold(), hold()
+    end = 0
+    for piece in pieces:
+        end += len(piece)
+        release = pushed.push(piece)
+        if asked.passes(piece):
+            assert release == Release(end, [])
+        else:
+            assert asked.push(piece) == release
+
+    assert asked.close() == pushed.close()
+
+
+def test_a_beginning_does_not_pass() -> None:
+    filter_ = hold()
+
+    assert not filter_.passes("hello sk-abc")
+    assert filter_.held == ""
+    assert filter_.passes("hello ")
 
 
 def test_a_beginning_is_held_until_it_is_decided() -> None:

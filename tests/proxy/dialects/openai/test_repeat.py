@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidegate.proxy.dialects.base import Channel, StreamEvent
+from tidegate.proxy.dialects.base import Channel, Repeats, StreamEvent
 from tidegate.proxy.dialects.openai import events
 from tidegate.proxy.dialects.openai.repeat import RepeatReader
 from tidegate.proxy.errors import EngineFailed
@@ -72,6 +72,65 @@ def test_every_event_reads_as_the_parser_reads_it(stream: list[bytes]) -> None:
     found = [said(reader.read, data) for data in stream]
 
     assert found == [said(events.read, data) for data in stream]
+
+
+@settings(max_examples=1500, deadline=None)
+@given(stream=streams(), sizes=st.lists(st.integers(1, 4), max_size=12), rest=RAW)
+def test_what_a_read_repeats_is_what_the_parser_reads_in_it(
+    stream: list[bytes], sizes: list[int], rest: bytes
+) -> None:
+    reader = RepeatReader()
+    while stream:
+        size = sizes.pop() if sizes else 1
+        read, stream = stream[:size], stream[size:]
+        raw = b"".join(b"data: %b\n\n" % data for data in read)
+        same = reader.repeats(raw)
+        told = [said(events.read, data) for data in read]
+        for data in read:
+            said(reader.read, data)
+        if same is not None:
+            texts = [one.parts[0][1] for one in told if isinstance(one, StreamEvent)]
+            assert told == [StreamEvent(((same.channel, text),)) for text in texts]
+            assert (same.text, same.events) == ("".join(texts), len(read))
+        assert reader.repeats(raw + rest) is None or not rest
+
+
+def test_a_read_of_events_that_repeat_is_not_taken_apart() -> None:
+    reader = RepeatReader()
+    reader.read(chunk("one"))
+    raw = b"".join(b"data: %b\n\n" % chunk(text) for text in (" two", " three", "!"))
+
+    assert reader.repeats(raw) == Repeats(Channel(0, "content"), " two three!", 3)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"data: %b\n\n" % chunk("a", index=1),
+        b"data: %b\n\ndata: [DONE]\n\n" % chunk("a"),
+        b"data: %b\n\n: ping\n\ndata: %b\n\n" % (chunk("a"), chunk("b")),
+        b"data: %b\n" % chunk("a"),
+        b"data: %b\r\n\r\n" % chunk("a"),
+        b"data: %b\n\n" % chunk("MARK").replace(b"MARK", b"\xe4\xb8"),
+        b"data: %b\n\ndata: %b\n\n"
+        % (chunk("MARK").replace(b"MARK", b"\xe4\xb8"), chunk("MARK").replace(b"MARK", b"\x96")),
+        b"data: %b\n\ndata: %b\n\n" % (chunk(""), chunk("b")),
+    ],
+)
+def test_nothing_else_repeats(raw: bytes) -> None:
+    reader = RepeatReader()
+    reader.read(chunk("one"))
+
+    assert reader.repeats(raw) is None
+
+
+def test_data_of_several_lines_is_no_frame_on_the_wire() -> None:
+    reader = RepeatReader()
+    data = chunk("one").replace(b', "model"', b',\n"model"')
+    reader.read(data)
+
+    assert reader.repeats(b"data: %b\n\n" % data) is None
+    assert reader.repeats(b"") is None
 
 
 def test_an_event_that_repeats_is_not_parsed_again(monkeypatch: pytest.MonkeyPatch) -> None:
