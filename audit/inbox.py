@@ -82,13 +82,14 @@ class Inbox:
         self._wake = threading.Lock()
         self._wake.acquire()
         self._idle = False
+        self._due = False
         self._entries: list[Entry] = []
         self._count = 0
         self._bytes = 0
         self._missed = Missed()
 
-    def put(self, record: Record, future: asyncio.Future[Receipt]) -> None:
-        """Queue a record.
+    def put(self, record: Record, future: asyncio.Future[Receipt], *, soon: bool = True) -> None:
+        """Queue a record; unless `soon`, it waits for others or for `hurry`.
 
         Raises:
             LedgerBusy: if too much waits already.
@@ -108,24 +109,31 @@ class Inbox:
             self._entries.append(Entry(record, future, self._clock.wall_us(), size))
             self._count += 1
             self._bytes += size
-            if self._idle:
-                self._idle = False
-                self._wake.release()
+            if soon:
+                self._rouse()
+
+    def hurry(self) -> None:
+        """What waits is to be written now."""
+        with self._lock:
+            if self._entries:
+                self._rouse()
 
     def own(self, record: Mapping[str, Any]) -> None:
         """Queue a record of the log about itself, whatever waits; for the writer alone."""
         with self._lock:
             self._entries.append(Entry(record, None, self._clock.wall_us()))
+            self._due = True
 
     def wait(self, wait_s: float | None) -> None:
-        """Return when something waits or the inbox closes, at the latest after `wait_s`."""
+        """Return when something is due or the inbox closes, at the latest after `wait_s`."""
         with self._lock:
-            self._idle = not self._entries and not self.closing
+            self._idle = not self._due and not self.closing
             if not self._idle:
+                self._due = False
                 return
         self._wake.acquire(timeout=-1 if wait_s is None else wait_s)
         with self._lock:
-            self._idle = False
+            self._idle = self._due = False
             self._wake.acquire(blocking=False)  # released just after the wait had ended
 
     def take(self) -> list[Entry]:
@@ -179,9 +187,13 @@ class Inbox:
         """Take no more, and let the writer see it."""
         with self._lock:
             self.closing = True
-            if self._idle:
-                self._idle = False
-                self._wake.release()
+            self._rouse()
+
+    def _rouse(self) -> None:
+        self._due = True
+        if self._idle:
+            self._idle = False
+            self._wake.release()
 
     def _miss(self, records: Sequence[Record]) -> None:
         missed = self._missed

@@ -3,12 +3,15 @@
 One ledger per log and process.  `submit` only queues; encoding, hashing and everything that
 touches the disk happen in a thread of the ledger's own, in batches.
 A client that leaves may cancel its wait; the record is written all the same.
+
+A sync is dear, so one is made when somebody waits for it, and then once the loop has got through
+what it had to do: others have come to wait meanwhile.  A record that nobody waits for goes along,
+or follows after LAZY_S.
 """
 
 import asyncio
 import os
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,6 +24,10 @@ from .record import Record, new_id
 from .store import Store
 from .writer import Writer, aborted
 
+LAZY_S = 0.02
+"""How long a record may wait for others that is not wanted at once: less than engines take to say
+their first word, so that it has been synced by then."""
+
 
 class Ledger:
     """An open audit log.  Only `open` makes one; `close` MUST be awaited for a clean end."""
@@ -30,7 +37,9 @@ class Ledger:
         """The key text that checks this log's checkpoints; keep it elsewhere too."""
         self._inbox = inbox
         self._writer = writer
-        self._new_future: Callable[[], asyncio.Future[Receipt]] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._hurried = False
+        self._lazy: asyncio.TimerHandle | None = None
         self._thread = threading.Thread(target=writer.run, name="tidegate-audit", daemon=True)
         self._thread.start()
 
@@ -76,8 +85,10 @@ class Ledger:
             raise LedgerFailed(f"{directory} cannot be written: {error.strerror}") from error
         return cls(store, inbox, writer)
 
-    def submit(self, record: Record) -> asyncio.Future[Receipt]:
+    def submit(self, record: Record, *, soon: bool = True) -> asyncio.Future[Receipt]:
         """Take a record; the future resolves when it is durable.
+
+        Unless `soon`, that may be up to LAZY_S later, or earlier by `hurry`.
 
         MUST be called from one running loop, always the same.  The record is the log's from now
         on and MUST NOT be changed, nor anything in it.
@@ -91,12 +102,29 @@ class Ledger:
             LedgerFailed: if the log cannot be written now.
 
         """
-        new_future = self._new_future
-        if new_future is None:
-            new_future = self._new_future = asyncio.get_running_loop().create_future
-        future = new_future()
-        self._inbox.put(record, future)
+        loop = self._loop
+        if loop is None:
+            loop = self._loop = asyncio.get_running_loop()
+        future: asyncio.Future[Receipt] = loop.create_future()
+        self._inbox.put(record, future, soon=False)
+        if soon:
+            self.hurry()
+        elif self._lazy is None and not self._hurried:
+            self._lazy = loop.call_later(LAZY_S, self._now)
         return future
+
+    def hurry(self) -> None:
+        """Somebody waits for a record that was submitted: write what there is, in a moment."""
+        if not self._hurried and self._loop is not None:
+            self._hurried = True
+            self._loop.call_soon(self._now)
+
+    def _now(self) -> None:
+        self._hurried = False
+        if self._lazy is not None:
+            self._lazy.cancel()
+            self._lazy = None
+        self._inbox.hurry()
 
     async def append(self, record: Record) -> Receipt:
         """Make a record durable; raises what `submit` and its future raise."""
@@ -116,5 +144,7 @@ class Ledger:
 
     async def close(self) -> None:
         """Write what waits, end the log cleanly, sign it, and unlock it.  May be called again."""
+        if self._lazy is not None:
+            self._lazy.cancel()
         self._inbox.close()
         await asyncio.get_running_loop().run_in_executor(None, self._thread.join)

@@ -30,24 +30,29 @@ class Recorder:
         return self._ledger.healthy
 
     def open(self, x: Exchange) -> None:
-        """Submit the opening record.  Raises AuditFailed if the log does not take it."""
+        """Submit the opening record, which is not wanted before the answer.
+
+        Raises AuditFailed if the log does not take it.
+        """
         record = opening(x)
-        self._openings[x.id] = self._submit(record)
+        self._openings[x.id] = self._submit(record, soon=False)
         x.record_id = record.id
 
     async def opened(self, x: Exchange) -> None:
         """Wait until the opening record is durable.  Raises AuditFailed if it will not be."""
         future = self._openings.get(x.id)
         if future is not None:
+            if not future.done():
+                self._ledger.hurry()
             await self._durable(x, future)
 
-    def close(self, x: Exchange) -> asyncio.Future[Receipt]:
+    def close(self, x: Exchange, *, soon: bool = True) -> asyncio.Future[Receipt]:
         """Submit the closing record, after the opening one if that is still to come."""
         if not x.record_id:
             self.open(x)
         self._openings.pop(x.id, None)
         x.closed = True
-        return self._submit(closing(x))
+        return self._submit(closing(x), soon=soon)
 
     async def closed(self, x: Exchange) -> None:
         """Make the closing record durable, and with it the opening.
@@ -64,13 +69,13 @@ class Recorder:
         if x.closed:
             return
         try:
-            self.close(x)
+            self.close(x, soon=False)
         except AuditFailed:
             self._openings.pop(x.id, None)
 
-    def _submit(self, record: Opening | Closing) -> asyncio.Future[Receipt]:
+    def _submit(self, record: Opening | Closing, *, soon: bool) -> asyncio.Future[Receipt]:
         try:
-            return self._ledger.submit(record)
+            return self._ledger.submit(record, soon=soon)
         except LedgerFailed as error:
             self._tell_of_failure(error)
             raise _failed() from error

@@ -24,9 +24,11 @@ from tidegate.audit import (
     LedgerFailed,
     LedgerLocked,
     Limits,
+    Receipt,
     RecordError,
     verify,
 )
+from tidegate.audit import ledger as ledger_module
 from tidegate.audit.frame import unframed
 
 
@@ -74,6 +76,59 @@ def test_what_comes_during_a_sync_is_the_next_batch(tmp_path: Path) -> None:
         return syncs
 
     assert asyncio.run(run()) == 2
+
+
+async def counted(files: FaultyFiles, ledger: Ledger, *records: asyncio.Future[Receipt]) -> int:
+    """How many syncs it takes until these records are durable."""
+    files.calls.clear()
+    await asyncio.wait_for(asyncio.gather(*records), 10)
+    return files.calls.count("sync")
+
+
+def test_what_is_submitted_in_one_turn_of_the_loop_is_one_sync(tmp_path: Path) -> None:
+    files = FaultyFiles()
+
+    async def run() -> int:
+        ledger = Ledger.open(tmp_path, origin=ORIGIN, files=files)
+        records = [ledger.submit(opening(), soon=False) for _ in range(5)]
+        records += [ledger.submit(opening()) for _ in range(5)]
+        syncs = await counted(files, ledger, *records)
+        await ledger.close()
+        return syncs
+
+    assert asyncio.run(run()) == 1
+
+
+def test_a_record_that_is_not_wanted_waits_until_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger_module, "LAZY_S", 3600.0)
+    files = FaultyFiles()
+
+    async def run() -> tuple[int, bool, int]:
+        ledger = Ledger.open(tmp_path, origin=ORIGIN, files=files)
+        first = ledger.submit(opening(), soon=False)
+        syncs = await counted(files, ledger, ledger.submit(opening()))
+        second = ledger.submit(opening(), soon=False)
+        early = await asyncio.wait({second}, timeout=0)
+        ledger.hurry()
+        more = await counted(files, ledger, second)
+        await ledger.close()
+        return syncs, first.done() and not early[0], more
+
+    assert asyncio.run(run()) == (1, True, 1)
+
+
+def test_a_record_that_nobody_wants_is_written_all_the_same(tmp_path: Path) -> None:
+    async def run() -> None:
+        ledger = Ledger.open(tmp_path, origin=ORIGIN)
+        for _ in range(2):
+            await asyncio.wait_for(ledger.submit(opening(), soon=False), 10)
+        ledger.submit(opening(), soon=False)
+        await ledger.close()
+
+    asyncio.run(run())
+    assert kinds_of(tmp_path)[2:5] == ["llm.decision"] * 3
 
 
 def test_a_log_is_begun_and_ended(tmp_path: Path) -> None:

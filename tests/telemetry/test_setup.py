@@ -238,16 +238,27 @@ def test_a_slice_ends_in_time_and_records_one_request_at_least(
     assert count(telemetry, "tidegate_requests_total", route="chat", outcome="ok") == 3
 
 
-def test_the_recorder_hurries_when_the_queue_fills(
+def test_whoever_brings_the_last_of_several_records_them(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(telemetry_setup, "_GATHER_SECONDS", PATIENCE)
-    telemetry = start(max_queue=8)
-    for _ in range(6):
+    telemetry = start()
+    left = []
+    for _ in range(telemetry_setup._GATHER + 1):
         telemetry.settled(measurement())
-    _until(lambda: not telemetry._queue)
+        left.append(len(telemetry._queue))
 
-    assert count(telemetry, "tidegate_requests_total", route="chat", outcome="ok") == 6
+    assert left == [*range(1, telemetry_setup._GATHER), 0, 1]
+
+
+def test_a_few_are_recorded_after_a_while(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(telemetry_setup, "_GATHER_SECONDS", 0.001)
+    telemetry = start()
+    for _ in range(2):
+        telemetry.settled(measurement())
+        _until(lambda: not telemetry._queue)
+
+    assert count(telemetry, "tidegate_requests_total", route="chat", outcome="ok") == 2
 
 
 def test_an_odd_measurement_is_lost_alone(start: Start) -> None:
