@@ -36,7 +36,7 @@ from .config.load import read
 from .engines import Engine, Pool
 from .engines.health import Probe
 from .engines.upstream import Patience
-from .inspect import Patterned
+from .inspect import Patterned, all_patterns
 from .routes import Output, Route, Router
 
 DETECTORS = ("pii", "secrets", "injection")
@@ -147,8 +147,9 @@ def build_router(
     engines: Mapping[str, tuple[Engine, Probe]],
     policies: Mapping[str, Policy],
     found: Sequence[Detector],
+    first: Scanner | None = None,
 ) -> Router:
-    """The routes, with their pools and policies."""
+    """The routes, with their pools and policies; `first` has all patterns of the detectors."""
     random = Random()  # noqa: S311 - spreads load, hides nothing
     pools = {
         name: Pool(
@@ -156,7 +157,7 @@ def build_router(
         )
         for name, pool in config.pools.items()
     }
-    outputs = {name: build_output(policy, found) for name, policy in policies.items()}
+    outputs = {name: build_output(policy, found, first) for name, policy in policies.items()}
     routes = {
         name: Route(
             name=name,
@@ -172,15 +173,18 @@ def build_router(
     return Router(routes, ModelNames(config.routes))
 
 
-def build_output(policy: Policy, found: Sequence[Detector]) -> Output:
+def build_output(
+    policy: Policy, found: Sequence[Detector], first: Scanner | None = None
+) -> Output:
     """What a policy's rules for answers need: patterns to hold for, patterns to follow."""
     acts = policy.kinds(Direction.OUTPUT, Action.REDACT)
     speaks = policy.kinds(Direction.OUTPUT)
     patterns = [pattern for detector in found for pattern in _patterns(detector)]
     held = Scanner([p for p in patterns if p.kind in acts])
     followed = Scanner([p for p in patterns if p.kind in speaks - acts])
-    either = Scanner(held.patterns + followed.patterns)
-    return Output(held, followed, either, tuple(sorted(speaks - either.kinds)))
+    unscreened = speaks - held.kinds - followed.kinds
+    first = first or all_patterns(found)
+    return Output(held, followed, first, tuple(sorted(unscreened)))
 
 
 def _patterns(detector: Detector) -> Sequence[Pattern]:

@@ -7,8 +7,9 @@ records, spans and metrics; nothing else leaves a request.  No I/O.
 import time
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from ..detectors import Finding, Segment
 from ..policies import Action, Decision, Hit
@@ -33,8 +34,7 @@ MOST_GAPS = 65_536
 _NOTHING = Decision(Action.ALLOW)
 
 
-@dataclass(slots=True)
-class Run:
+class Run(msgspec.Struct):
     """One run of one detector over one direction of an exchange."""
 
     detector: str
@@ -46,8 +46,7 @@ class Run:
     found: Sequence[tuple[Segment, Finding]] = ()
 
 
-@dataclass(slots=True)
-class Timeline:
+class Timeline(msgspec.Struct):
     """When what happened: monotonic nanoseconds; 0 where it did not happen."""
 
     received: int
@@ -64,8 +63,7 @@ class Timeline:
     settled: int = 0
 
 
-@dataclass(slots=True)
-class Exchange:
+class Exchange(msgspec.Struct):
     """A request on its way through the proxy, and its answer on the way back."""
 
     id: str
@@ -90,12 +88,12 @@ class Exchange:
     reading: Reading | None = None
     edited: bool = False
     """The engine gets a body of ours, not the client's bytes."""
-    runs: list[Run] = field(default_factory=list)
-    uninspected: list[Uninspected] = field(default_factory=list)
+    runs: list[Run] = []
+    uninspected: list[Uninspected] = []
     decision: Decision = _NOTHING
     answer_action: Action = Action.ALLOW
-    answer_hits: list[Hit] = field(default_factory=list)
-    attempts: list[Attempt] = field(default_factory=list)
+    answer_hits: list[Hit] = []
+    attempts: list[Attempt] = []
     status: int = 0
     error: ProxyError | None = None
     outcome: str = ""
@@ -107,7 +105,7 @@ class Exchange:
     bytes_out: int = 0
     held_max: int = 0
     held_total: int = 0
-    gaps: "array[int]" = field(default_factory=lambda: array("q"))
+    gaps: "array[int]" = msgspec.field(default_factory=lambda: array("q"))
     wait_audit_ns: int = 0
     record_id: str = ""
     """The id of the opening record, once it has been given to the log."""

@@ -50,7 +50,8 @@ def opening(x: exchange.Exchange) -> audit.Opening:
         )
     if x.route is not None:
         policy = x.route.policy
-        rules = sorted({hit.rule for hit in x.decision.hits})
+        hits = x.decision.hits
+        rules = sorted({hit.rule for hit in hits}) if hits else []
         record.pol = audit.Policy(id=x.route.policy_name, sha=policy.digest[:32], rules=rules)
         record.route = audit.Route(req=_model(x), model=x.route.name, pool=x.route.pool.name)
     elif x.reading is not None:
@@ -217,7 +218,7 @@ def _find(
         phase=phase,  # type: ignore[arg-type]  # "in" or "out"
         cat=cat,
         n=n,
-        spans=list(spans),
+        spans=list(spans) if n else [],
         dur=run.duration_ns // _US,
     )
 

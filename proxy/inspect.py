@@ -45,6 +45,14 @@ class Patterned(Protocol):
         """Its patterns."""
 
 
+def all_patterns(detectors: Sequence[Detector]) -> Scanner:
+    """All patterns of these detectors as one: what looks first, at requests and at answers alike.
+
+    One for both, since its automaton learns from what it has read.
+    """
+    return Scanner([p for d in detectors if isinstance(d, Patterned) for p in d.scanner.patterns])
+
+
 class Budget:
     """The time one request may take of its detectors, from `begin` on."""
 
@@ -69,20 +77,24 @@ class Budget:
 
 
 class Inspector:
-    """The detectors of one world; a request may take `timeout` seconds of them."""
+    """The detectors of one world; a request may take `timeout` seconds of them.
 
-    def __init__(self, detectors: Sequence[Detector], timeout: float = 5.0) -> None:
+    `gate` is `all_patterns` of them, if there is one already.
+    """
+
+    def __init__(
+        self, detectors: Sequence[Detector], timeout: float = 5.0, gate: Scanner | None = None
+    ) -> None:
         self._timeout = timeout
         self._threads = ThreadPoolExecutor(THREADS, "inspect")
         self._detectors = tuple(detectors)
-        owned = [
-            (pattern, detector.name)
+        self._gate = all_patterns(detectors) if gate is None else gate
+        self._owners = [
+            detector.name
             for detector in detectors
             if isinstance(detector, Patterned)
-            for pattern in detector.scanner.patterns
+            for _ in detector.scanner.patterns
         ]
-        self._gate = Scanner([pattern for pattern, _ in owned])
-        self._owners = [name for _, name in owned]
         self._patterned = frozenset(self._owners)
 
     def close(self) -> None:

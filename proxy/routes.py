@@ -21,8 +21,8 @@ class Output:
 
     held: Scanner
     followed: Scanner
-    either: Scanner
-    """All of their patterns: asked first, since nearly every answer is clean."""
+    first: Scanner
+    """All of their patterns, and maybe more: asked first, since nearly every answer is clean."""
     unscreened: tuple[str, ...]
     """Kinds the policy speaks of that no pattern can follow through a stream."""
 

@@ -95,7 +95,7 @@ class Screening:
     def _find(self, segment: Segment) -> list[Finding]:
         """What is to be acted on and what is to be noted in one text, in its order."""
         output = self._output
-        if not output.either.sees(segment.text.encode("utf-8", "replace")):
+        if not output.first.sees(segment.text.encode("utf-8", "replace")):
             return []
         findings = [
             f for s in (output.held, output.followed) if s.patterns for f in s.find(segment)

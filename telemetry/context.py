@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+import msgspec
+
 from .sampler import Sampler
 
 SAMPLED: Final = 0x01
@@ -61,8 +63,7 @@ class Ids:
         return (self._bits(64) or 1).to_bytes(8)
 
 
-@dataclass(frozen=True, slots=True)
-class Parent:
+class Parent(msgspec.Struct, frozen=True):
     """A valid traceparent."""
 
     trace_id: str
@@ -70,8 +71,7 @@ class Parent:
     flags: int
 
 
-@dataclass(frozen=True, slots=True)
-class TraceContext:
+class TraceContext(msgspec.Struct, frozen=True):
     """Where one request stands in its trace."""
 
     trace_id: str

@@ -4,11 +4,10 @@ Times are nanoseconds since the Unix epoch (OpenTelemetry's unit), taken as one 
 reading at arrival plus monotonic differences, so that they never run backwards.
 """
 
-from dataclasses import dataclass, field
+import msgspec
 
 
-@dataclass(slots=True)
-class Attempt:
+class Attempt(msgspec.Struct):
     """One try at one engine."""
 
     span_id: str
@@ -35,18 +34,16 @@ class Attempt:
     last_token_ns: int = 0
 
 
-@dataclass(slots=True)
-class Stage:
+class Stage(msgspec.Struct):
     """A named stretch of time inside the request ("inspect.input", "wait.audit", …)."""
 
     name: str
     start_ns: int
     end_ns: int
-    attributes: dict[str, str | int | float | bool] = field(default_factory=dict)
+    attributes: dict[str, str | int | float | bool] = {}
 
 
-@dataclass(slots=True)
-class Measurement:
+class Measurement(msgspec.Struct):
     """What the proxy knows of one finished request; absent numbers are -1, absent texts ""."""
 
     request_id: str
@@ -84,20 +81,20 @@ class Measurement:
     end_ns: int
     first_byte_ns: int = 0
     """When the first byte of the answer's body was handed to the client's socket."""
-    attempts: list[Attempt] = field(default_factory=list)
-    stages: list[Stage] = field(default_factory=list)
+    attempts: list[Attempt] = []
+    stages: list[Stage] = []
     input_tokens: int = -1
     output_tokens: int = -1
     tokens_estimated: bool = False
-    gaps_ns: list[int] = field(default_factory=list)
+    gaps_ns: list[int] = []
     """Time between consecutive text-bearing events, in order of arrival."""
     held_bytes_max: int = 0
     """The most text the stream screen held at any time, in UTF-8 bytes."""
     held_bytes_total: int = 0
     bytes_in: int = 0
     bytes_out: int = 0
-    finish_reasons: list[str] = field(default_factory=list)
-    findings: dict[str, int] = field(default_factory=dict)
+    finish_reasons: list[str] = []
+    findings: dict[str, int] = {}
     """Finding kind → count, both directions."""
     client_address: str = ""
     user_agent: str = ""

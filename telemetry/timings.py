@@ -5,16 +5,16 @@ should a caller mix clocks they count as unknown, so that no histogram gets a wr
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from .measurement import Attempt, Measurement
 
 UNKNOWN: Final = -1
 
 
-@dataclass(slots=True)
-class Timings:
+class Timings(msgspec.Struct):
     """What `timings` found; nanoseconds, -1 if unknown."""
 
     duration_ns: int

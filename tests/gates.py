@@ -22,6 +22,7 @@ from tests.fakes.engine import FakeEngine
 from tidegate.audit import verify
 from tidegate.audit.files import Files
 from tidegate.detectors import Detector
+from tidegate.detectors.scanner import Scanner
 from tidegate.policies import Policy
 from tidegate.proxy import assembly
 from tidegate.proxy.assembly import build_output, load_detectors
@@ -53,10 +54,10 @@ def detectors() -> list[Detector]:
 OUTPUTS: dict[str, Output] = {}
 
 
-def output(policy: Policy, found: Sequence[Detector]) -> Output:
+def output(policy: Policy, found: Sequence[Detector], first: Scanner | None) -> Output:
     """As `build_output`, once for each policy: compiling its patterns takes most of a start."""
     if policy.digest not in OUTPUTS:
-        OUTPUTS[policy.digest] = build_output(policy, found)
+        OUTPUTS[policy.digest] = build_output(policy, found, first)
     return OUTPUTS[policy.digest]
 
 

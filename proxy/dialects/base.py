@@ -115,8 +115,7 @@ class EventReading(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(msgspec.Struct, frozen=True):
     """What a request body says, as far as the proxy must know."""
 
     model: str

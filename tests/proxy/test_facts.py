@@ -1,9 +1,8 @@
-from dataclasses import asdict
-
 import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import asdict
 from tests.proxy.exchanges import Shapes, attempt, exchange, policy, reading, route, text
 
 from tidegate.audit.record import Stamp, encode

@@ -1,8 +1,8 @@
 """One streamed chat with all its figures, and ways to vary it."""
 
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 

@@ -1,6 +1,6 @@
-import dataclasses
-
 import pytest
+from msgspec import NODEFAULT
+from msgspec.structs import fields, replace
 from tests.telemetry.samples import measurement
 
 from tidegate.telemetry import Attempt, Measurement, Stage
@@ -11,8 +11,8 @@ def bare() -> Measurement:
     """A measurement of a request about which nothing optional is known."""
     required = {
         field.name: getattr(measurement(), field.name)
-        for field in dataclasses.fields(Measurement)
-        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        for field in fields(Measurement)
+        if field.default is NODEFAULT and field.default_factory is NODEFAULT
     }
     return Measurement(**required)
 
@@ -26,7 +26,7 @@ def test_absent_numbers_are_minus_one_and_absent_texts_empty(bare: Measurement) 
 
 
 def test_measurements_share_no_lists(bare: Measurement) -> None:
-    other = dataclasses.replace(bare, attempts=[], gaps_ns=[])
+    other = replace(bare, attempts=[], gaps_ns=[])
     other.attempts.append(Attempt("1" * 16, "e", "vllm", "h", 1, 1, 2))
     other.gaps_ns.append(5)
 
