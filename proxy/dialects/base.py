@@ -94,12 +94,14 @@ class StreamEvent(msgspec.Struct, frozen=True):
 
 
 class Repeats(NamedTuple):
-    """What whole events say that carry one text each, all of one channel, and nothing else."""
+    """Whole events in a row that carry one text each, all of one channel, and nothing else."""
 
     channel: Channel
     text: str
     """Of all of them together."""
     events: int
+    raw: bytes
+    """As they came."""
 
 
 class EventReading(Protocol):
@@ -108,10 +110,11 @@ class EventReading(Protocol):
     def read(self, data: bytes) -> StreamEvent:
         """Read one event's data.  Raises EngineFailed if it is not of this dialect."""
 
-    def repeats(self, raw: bytes) -> Repeats | None:
-        """What bytes that begin with an event say, if that can be told without reading them.
+    def split(self, raw: bytes) -> tuple[bytes, Repeats | None, bytes]:
+        """Part bytes that begin with an event in three, which follow each other.
 
-        None tells nothing.  What is told is what `read` would tell of the events one by one.
+        First what is to be read event by event; then what is known without reading it, if there
+        is such; then what may be split again.  What is not last ends with an event.
         """
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ...detectors.scanner import UNREADABLE
-from ..dialects.base import Channel, Dialect, Usage
+from ..dialects.base import Channel, Dialect, Repeats, Usage
 from ..errors import EngineFailed, ProxyError, Refused
 from .holdback import Edit, HoldBack, Release, edited
 from .sse import EventReader
@@ -117,8 +117,6 @@ class StreamScreen:
     def feed(self, data: bytes) -> bytes:
         """Take bytes of the engine; what of the stream may go to the client now."""
         try:
-            if self._pass_repeats(data):
-                return self._shown(data)
             self._take_all(data)
             if not self.over:
                 for track in self._tracks.values():
@@ -150,19 +148,35 @@ class StreamScreen:
         """The engine is gone: everything held is due, as far as it came."""
         return self._flush()
 
-    def _pass_repeats(self, data: bytes) -> bool:
-        """Take a read that only says more of one channel, and has nothing that must wait.
+    def _take_all(self, data: bytes) -> None:
+        """Take events in stretches that only say more of one channel, and the others singly."""
+        while data:
+            singly, same = data, None
+            if self._reader.rest:
+                data = b""
+            else:
+                singly, same, data = self._events.split(data)
+            if singly and self._take_singly(singly):
+                return
+            if same is not None and not self._pass_repeats(same):
+                self._take_singly(same.raw)
+            if self.over:
+                return
 
-        Most reads are such, and so need no queue.
+    def _pass_repeats(self, same: Repeats) -> bool:
+        """Take a stretch as one if nothing of it must wait for a decision.
+
+        Most are such: then the bytes of all these events leave together, after what came before.
         """
-        if self._queue or self._reader.rest or not self._untouched:
+        track = self._tracks.get(same.channel)
+        if track is None:
             return False
-        same = self._events.repeats(data)
-        track = self._tracks.get(same.channel) if same is not None else None
-        if same is None or track is None:
-            return False
+        if track.pending:
+            self._push(track)
+        if self.blocked:
+            return True
         try:
-            if not track.hold.passes(same.text):
+            if track.decided < track.total or not track.hold.passes(same.text):
                 return False
         except UNREADABLE:
             return False  # it will be raised again, where it is named
@@ -170,14 +184,17 @@ class StreamScreen:
         track.decided = track.total
         self.text_events += same.events
         self._follow(track, same.text)
+        self._enqueue(same.raw, b"", [])
         return True
 
-    def _take_all(self, data: bytes) -> None:
+    def _take_singly(self, data: bytes) -> bool:
+        """Take event by event; whether one of them ends all."""
         for raw, body in self._reader.feed(data):
             if body is None:
                 self._enqueue(raw, b"", [])
             elif self._take(raw, body):
-                break
+                return True
+        return self.over
 
     def _enqueue(self, raw: bytes, data: bytes, parts: list[_Part]) -> None:
         self._queued += len(raw)

@@ -21,6 +21,9 @@ _FIELD = b"data: "
 _BLANK = b"\n\n"
 """How an event of one line stands on the wire."""
 
+_FIRST = 4
+"""Events of a first read that are read to find a frame: a role, and some text."""
+
 _MOST_FRAMES = 8
 """Frames that are tried for one stream; an engine whose events all differ gains nothing."""
 
@@ -28,39 +31,52 @@ _MOST_FRAMES = 8
 class RepeatReader:
     """One stream's reader; equals `events.read` for every event."""
 
-    __slots__ = ("_begin", "_channel", "_end", "_head", "_seam", "_tail", "_tries")
+    __slots__ = ("_begin", "_channel", "_end", "_fresh", "_head", "_seam", "_tail", "_tries")
 
     def __init__(self) -> None:
         self._head = b""
         self._tail = b""
         self._channel: Channel | None = None
         self._tries = 0
+        self._fresh = True
         # The same on the wire; the seam stands between two events.  Empty if there is no frame.
         self._begin = self._end = self._seam = b""
 
-    def repeats(self, raw: bytes) -> Repeats | None:
-        """What these bytes of the stream say if they are whole events of the frame, else None.
+    def split(self, raw: bytes) -> tuple[bytes, Repeats | None, bytes]:
+        """Part bytes that begin with an event: to be read, repeats of the frame, to be split.
 
-        They begin where an event begins.
+        All of it is to be read where no frame is known, but of the first read only its beginning.
         """
-        begin, end = self._begin, self._end
-        if not begin or not raw.startswith(begin) or not raw.endswith(end):
-            return None
-        texts = raw[len(begin) : len(raw) - len(end)]
-        count = 1
-        if self._seam in texts:
-            pieces = texts.split(self._seam)
-            count = len(pieces)
-            texts = b"".join(pieces)
-            if b"" in pieces or not (texts.isascii() or all(map(_is_text, pieces))):
-                return None
+        begin = self._begin
+        if not begin:
+            cut = _after_events(raw, _FIRST) if self._fresh else len(raw)
+            self._fresh = False
+            return raw[:cut], None, raw[cut:]
+        start = 0
+        if not raw.startswith(begin):
+            start = raw.find(_BLANK + begin) + len(_BLANK)
+            if start < len(_BLANK):
+                return raw, None, b""
+        same = self._repeats(raw[start + len(begin) :])
+        if same is None:
+            return raw, None, b""
+        return raw[:start], same, raw[start + len(same.raw) :]
+
+    def _repeats(self, rest: bytes) -> Repeats | None:
+        """The events of the frame at the beginning of what follows `_begin`."""
+        pieces = rest.split(self._seam)
+        last = pieces.pop()
+        text, end, _ = last.partition(self._end)
+        if end:
+            pieces.append(text)
+        texts = b"".join(pieces)
         # No seam is left, and no text had one in it: it has quotation marks.
-        if self._channel is None or not _PLAIN.fullmatch(texts):
+        if self._channel is None or b"" in pieces or not _PLAIN.fullmatch(texts):
             return None
-        try:
-            return Repeats(self._channel, texts.decode(), count)
-        except UnicodeDecodeError:
+        if not (texts.isascii() or all(map(_is_text, pieces))):
             return None
+        raw = b"".join((self._begin, self._seam.join(pieces), self._end))
+        return Repeats(self._channel, texts.decode(), len(pieces), raw)
 
     def read(self, data: bytes) -> StreamEvent:
         """Read one event's data.  Raises EngineFailed as `events.read` does."""
@@ -104,6 +120,15 @@ def _reads_probe(head: bytes, tail: bytes, channel: Channel) -> bool:
 
 def _is_text_alone(event: StreamEvent) -> bool:
     return len(event.parts) == 1 and event == StreamEvent(event.parts)
+
+
+def _after_events(raw: bytes, count: int) -> int:
+    at = 0
+    for _ in range(count):
+        at = raw.find(_BLANK, at) + len(_BLANK)
+        if at < len(_BLANK):
+            return len(raw)
+    return at
 
 
 def _is_text(piece: bytes) -> bool:

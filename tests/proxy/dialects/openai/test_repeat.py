@@ -74,8 +74,16 @@ def test_every_event_reads_as_the_parser_reads_it(stream: list[bytes]) -> None:
     assert found == [said(events.read, data) for data in stream]
 
 
+def framed(*data: bytes) -> bytes:
+    return b"".join(b"data: %b\n\n" % one for one in data)
+
+
 @settings(max_examples=1500, deadline=None)
-@given(stream=streams(), sizes=st.lists(st.integers(1, 4), max_size=12), rest=RAW)
+@given(
+    stream=st.lists(streams(), max_size=3).map(lambda parts: [e for part in parts for e in part]),
+    sizes=st.lists(st.integers(1, 6), max_size=12),
+    rest=RAW,
+)
 def test_what_a_read_repeats_is_what_the_parser_reads_in_it(
     stream: list[bytes], sizes: list[int], rest: bytes
 ) -> None:
@@ -83,54 +91,88 @@ def test_what_a_read_repeats_is_what_the_parser_reads_in_it(
     while stream:
         size = sizes.pop() if sizes else 1
         read, stream = stream[:size], stream[size:]
-        raw = b"".join(b"data: %b\n\n" % data for data in read)
-        same = reader.repeats(raw)
-        told = [said(events.read, data) for data in read]
-        for data in read:
-            said(reader.read, data)
-        if same is not None:
-            texts = [one.parts[0][1] for one in told if isinstance(one, StreamEvent)]
-            assert told == [StreamEvent(((same.channel, text),)) for text in texts]
-            assert (same.text, same.events) == ("".join(texts), len(read))
-        assert reader.repeats(raw + rest) is None or not rest
+        raw = left = framed(*read) + (b"" if stream else rest)
+        found: list[StreamEvent | str] = []
+        parted = b""
+        while left:
+            singly, same, left = reader.split(left)
+            assert singly or same
+            parted += singly + (same.raw if same else b"")
+            assert not (same or left) or singly[-2:] in (b"", b"\n\n")
+            found += [
+                said(reader.read, one.removeprefix(b"data: "))
+                for one in singly.split(b"\n\n")[:-1]
+            ]
+            if same is not None:
+                within = [one.removeprefix(b"data: ") for one in same.raw.split(b"\n\n")[:-1]]
+                told = [said(events.read, one) for one in within]
+                texts = [one.parts[0][1] for one in told if isinstance(one, StreamEvent)]
+                assert told == [StreamEvent(((same.channel, text),)) for text in texts]
+                assert (same.text, same.events) == ("".join(texts), len(within))
+                found += told
+
+        assert parted == raw
+        assert found == [said(events.read, data) for data in read]
 
 
-def test_a_read_of_events_that_repeat_is_not_taken_apart() -> None:
+def test_events_that_repeat_are_not_taken_apart() -> None:
     reader = RepeatReader()
     reader.read(chunk("one"))
-    raw = b"".join(b"data: %b\n\n" % chunk(text) for text in (" two", " three", "!"))
+    same = framed(chunk(" two"), chunk(" three"), chunk("!"))
+    other = framed(chunk("", finish_reason="stop"), b"[DONE]")
 
-    assert reader.repeats(raw) == Repeats(Channel(0, "content"), " two three!", 3)
+    assert reader.split(same) == (
+        b"",
+        Repeats(Channel(0, "content"), " two three!", 3, same),
+        b"",
+    )
+    assert reader.split(b": ping\n\n" + same + other) == (
+        b": ping\n\n",
+        Repeats(Channel(0, "content"), " two three!", 3, same),
+        other,
+    )
+    assert reader.split(same + b"data: {")[2] == b"data: {"
+
+
+def test_of_a_first_read_only_the_beginning_is_read_singly() -> None:
+    reader = RepeatReader()
+    some = [chunk(text) for text in "abcdef"]
+    first = reader.split(framed(*some))
+    second = reader.split(framed(*some))
+
+    assert first == (framed(*some[:4]), None, framed(*some[4:]))
+    assert second == (framed(*some), None, b"")
 
 
 @pytest.mark.parametrize(
     "raw",
     [
-        b"data: %b\n\n" % chunk("a", index=1),
-        b"data: %b\n\ndata: [DONE]\n\n" % chunk("a"),
-        b"data: %b\n\n: ping\n\ndata: %b\n\n" % (chunk("a"), chunk("b")),
+        framed(chunk("a", index=1)),
         b"data: %b\n" % chunk("a"),
         b"data: %b\r\n\r\n" % chunk("a"),
-        b"data: %b\n\n" % chunk("MARK").replace(b"MARK", b"\xe4\xb8"),
-        b"data: %b\n\ndata: %b\n\n"
-        % (chunk("MARK").replace(b"MARK", b"\xe4\xb8"), chunk("MARK").replace(b"MARK", b"\x96")),
-        b"data: %b\n\ndata: %b\n\n" % (chunk(""), chunk("b")),
+        framed(chunk("MARK").replace(b"MARK", b"\xe4\xb8")),
+        framed(
+            chunk("MARK").replace(b"MARK", b"\xe4\xb8"), chunk("MARK").replace(b"MARK", b"\x96")
+        ),
+        framed(chunk(""), chunk("b")),
+        framed(chunk("a\n")),
+        b"[DONE]",
     ],
 )
 def test_nothing_else_repeats(raw: bytes) -> None:
     reader = RepeatReader()
     reader.read(chunk("one"))
 
-    assert reader.repeats(raw) is None
+    assert reader.split(raw) == (raw, None, b"")
 
 
 def test_data_of_several_lines_is_no_frame_on_the_wire() -> None:
     reader = RepeatReader()
     data = chunk("one").replace(b', "model"', b',\n"model"')
     reader.read(data)
+    raw = b"data: %b\n\n" % data
 
-    assert reader.repeats(b"data: %b\n\n" % data) is None
-    assert reader.repeats(b"") is None
+    assert reader.split(raw * 9)[1] is None
 
 
 def test_an_event_that_repeats_is_not_parsed_again(monkeypatch: pytest.MonkeyPatch) -> None:
