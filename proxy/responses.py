@@ -6,6 +6,8 @@ fifth of a token's (docs/decisions/0008).  Answers of ours always have the same 
 Errors, which are rare, are ordinary aiohttp responses.
 """
 
+import asyncio
+
 from aiohttp import HttpVersion11, web
 from aiohttp.helpers import rfc822_formatted_time
 
@@ -56,6 +58,7 @@ class Chunked(web.StreamResponse):
         self._type = content_type
         self._id = request_id
         self._request: web.BaseRequest | None = None
+        self._transport: asyncio.Transport | None = None
         self._chunked = True
         self._ended = False
 
@@ -69,6 +72,7 @@ class Chunked(web.StreamResponse):
         if self._request is not None:
             return
         self._request = request
+        self._transport = request.transport
         self._chunked = request.version >= HttpVersion11
         head = _head(request, self._type, self._id, kept=bool(self.keep_alive))
         if self._chunked:
@@ -83,11 +87,13 @@ class Chunked(web.StreamResponse):
             ConnectionError: the client left.
 
         """
-        if self._request is None:
-            raise AssertionError("send comes after prepare")
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            raise ConnectionResetError("the client left")
         if not data:  # a chunk of no bytes is the end
             return True
-        return _send(self._request, self._framed(data)) <= _BEHIND
+        transport.write(b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else data)
+        return transport.get_write_buffer_size() <= _BEHIND
 
     async def drained(self) -> None:
         """Wait while the client does not read."""

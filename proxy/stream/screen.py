@@ -183,7 +183,8 @@ class StreamScreen:
         track.total += len(same.text)
         track.decided = track.total
         self.text_events += same.events
-        self._follow(track, same.text)
+        if track.follow is not None:
+            self._follow(track, same.text)
         self._enqueue(same.raw, b"", [])
         return True
 

@@ -53,7 +53,11 @@ class RepeatReader:
             self._fresh = False
             return raw[:cut], None, raw[cut:]
         start = 0
-        if not raw.startswith(begin):
+        if raw.startswith(begin):
+            alone = self._alone(raw)
+            if alone is not None:
+                return b"", alone, b""
+        else:
             start = raw.find(_BLANK + begin) + len(_BLANK)
             if start < len(_BLANK):
                 return raw, None, b""
@@ -61,6 +65,17 @@ class RepeatReader:
         if same is None:
             return raw, None, b""
         return raw[:start], same, raw[start + len(same.raw) :]
+
+    def _alone(self, raw: bytes) -> Repeats | None:
+        """One event of the frame and no more: a token that came alone, as most do."""
+        text = raw[len(self._begin) : -len(self._end)]
+        # Neither an end nor another event fits into what is plain.
+        if self._channel is None or not raw.endswith(self._end) or not _PLAIN.fullmatch(text):
+            return None
+        try:
+            return Repeats(self._channel, text.decode(), 1, raw)
+        except UnicodeDecodeError:
+            return None
 
     def _repeats(self, rest: bytes) -> Repeats | None:
         """The events of the frame at the beginning of what follows `_begin`."""
@@ -97,6 +112,8 @@ class RepeatReader:
         self._tries += 1
         (channel, text), *_ = event.parts
         literal = text.encode("utf-8", "replace")
+        if literal == _PROBE:  # it would prove nothing
+            return
         at = data.rfind(b'"' + literal + b'"') + 1
         if not at:  # it was written with escapes
             return

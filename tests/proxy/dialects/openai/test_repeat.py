@@ -187,6 +187,17 @@ def test_an_event_that_repeats_is_not_parsed_again(monkeypatch: pytest.MonkeyPat
     assert reader.read(chunk(" two")).parts == ((Channel(0, "content"), " two"),)
 
 
+def test_a_text_that_is_the_probe_makes_no_frame() -> None:
+    """It stands twice in the event, so the probe would be found wherever it is put."""
+    reader = RepeatReader()
+    probe = "tidegate-probe"
+    reader.read(chunk(probe, logprobs={"content": probe}))
+    other = chunk(probe, logprobs={"content": "a"})
+
+    assert reader.read(other).parts[0][1] == probe
+    assert reader.split(framed(other))[1] is None
+
+
 def test_a_text_written_with_escapes_makes_no_frame() -> None:
     reader = RepeatReader()
     first = reader.read(chunk("世").replace(b"\\u4e16", b"\\u4e16"))
