@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from .hugepages import start_over
 
 _GC_THRESHOLDS = (20_000, 20, 50)
 """A few hundred open streams are tens of thousands of objects, and hardly any is in a cycle:
@@ -31,6 +32,8 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit status."""
     options = _parser().parse_args(argv)
+    if argv is None and options.run is _serve:  # called as a program, not as a function
+        start_over(os.environ)
     try:
         return int(options.run(options))
     except BrokenPipeError:  # the reader of our output has seen enough
