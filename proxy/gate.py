@@ -33,7 +33,7 @@ from .dialects.openai import OpenAI
 from .engines import Engine
 from .engines.health import Probe, watch_all
 from .engines.upstream import Upstream
-from .inspect import Inspector, all_patterns
+from .inspect import Inspector
 from .recorder import Recorder
 from .server import Server
 from .world import Observer, World
@@ -96,10 +96,9 @@ async def running(
         prober = await stack.enter_async_context(ClientSession(trust_env=False))
         upstream = Upstream(patience(config))
         stack.callback(upstream.close)
-        first = all_patterns(detectors)
-        inspector = Inspector(detectors, config.limits.inspect_timeout, first)
+        inspector = Inspector(detectors, config.limits.inspect_timeout)
         stack.callback(inspector.close)
-        router = build_router(config, engines, policies, detectors, first)
+        router = build_router(config, engines, policies, detectors, inspector.first)
         observers: list[Observer] = []
         world = World(
             dialect=OpenAI(),

@@ -77,18 +77,14 @@ class Budget:
 
 
 class Inspector:
-    """The detectors of one world; a request may take `timeout` seconds of them.
+    """The detectors of one world; a request may take `timeout` seconds of them."""
 
-    `gate` is `all_patterns` of them, if there is one already.
-    """
-
-    def __init__(
-        self, detectors: Sequence[Detector], timeout: float = 5.0, gate: Scanner | None = None
-    ) -> None:
+    def __init__(self, detectors: Sequence[Detector], timeout: float = 5.0) -> None:
         self._timeout = timeout
         self._threads = ThreadPoolExecutor(THREADS, "inspect")
         self._detectors = tuple(detectors)
-        self._gate = all_patterns(detectors) if gate is None else gate
+        self.first = all_patterns(detectors)
+        """What looks at the texts of a request first."""
         self._owners = [
             detector.name
             for detector in detectors
@@ -142,7 +138,7 @@ class Inspector:
         if not joined.isascii():
             return frozenset()
         try:
-            seen = self._gate.sees(joined.encode())
+            seen = self.first.sees(joined.encode())
         except RuntimeError:  # each detector will say for itself whether it can read the texts
             return frozenset()
         if not seen:

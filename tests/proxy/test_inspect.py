@@ -218,7 +218,7 @@ def test_a_gate_that_cannot_read_leaves_it_to_each_detector(
         raise RuntimeError
 
     inspector = Inspector([Shapes()])
-    monkeypatch.setattr(inspector._gate, "sees", blind)
+    monkeypatch.setattr(inspector.first, "sees", blind)
 
     assert [run.verdict for run in inspector.inspect([WORD], Direction.INPUT)] == ["hit"]
 
