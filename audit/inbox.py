@@ -48,7 +48,7 @@ class Limits:
     bytes: int = 64 << 20
     """Records, and bytes of memory by estimate, that may wait for the disk; completions may take
     as much again."""
-    floor_s: float = 0.004
+    floor_s: float = 0.002
     """Mean time from sync to sync under load; see `pace`."""
     checkpoint_s: float = 1.0
     """Least time from checkpoint to checkpoint."""
