@@ -116,7 +116,7 @@ def policy_text(source: PolicyFile) -> tuple[str, str]:
 
 def finder(found: Sequence[Detector]) -> Find:
     """All findings in one text: of these detectors, or in an answer of their patterns."""
-    answers = Scanner([pattern for detector in found for pattern in _patterns(detector)])
+    answers = all_patterns(found)
 
     def find(segment: Segment, direction: Direction) -> list[Finding]:
         if direction is Direction.OUTPUT:

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ..coding import CODINGS
 from ..errors import EngineFailed
 from .connections import Connections, EngineConnection
 from .engine import Engine
@@ -17,7 +18,6 @@ from .engine import Engine
 MOST_ANSWER = 64 << 20
 """Bytes of a complete answer that are read into memory."""
 
-_CODINGS = frozenset({b"gzip", b"x-gzip", b"deflate"})
 _ANY_HEADER = 47
 """zlib's window size that takes gzip and zlib alike."""
 
@@ -85,7 +85,7 @@ class EngineAnswer:
         self._connection = connection
         self._watch = watch
         self._stall = stall
-        self._inflate = _inflate(headers.get(b"content-encoding", b""))
+        self._inflate = _inflate(headers.get(b"content-encoding", b"").decode("latin-1"))
         self.status = connection.status
         kind = headers.get(b"content-type", b"").decode("latin-1")
         self.content_type = kind.partition(";")[0].strip().lower()
@@ -157,7 +157,7 @@ class EngineAnswer:
         if connection.waiting:
             piece = connection.take()
             if self._inflate is not None:
-                piece = self._inflated(piece)
+                piece = _inflated(self._inflate, piece)
             if piece and not take(piece):
                 watch.heard(self._stall)
                 return False
@@ -167,17 +167,6 @@ class EngineAnswer:
         if connection.complete and self._inflate is not None and not self._inflate.eof:
             raise EngineFailed("truncated", "the engine's compressed answer broke off")
         return not connection.complete
-
-    def _inflated(self, piece: bytes) -> bytes:
-        if self._inflate is None:
-            return piece
-        try:
-            plain = self._inflate.decompress(piece, MOST_ANSWER)
-        except zlib.error as error:
-            raise _bad_coding() from error
-        if self._inflate.unconsumed_tail:
-            raise _too_long()
-        return plain
 
     async def read(self) -> bytes:
         """The whole body.  Raises EngineFailed if it breaks off or is too large."""
@@ -272,18 +261,28 @@ def _request(engine: Engine, path: str, body: bytes, headers: Sequence[tuple[str
     return "\r\n".join(lines).encode("latin-1") + body
 
 
-def _inflate(coding: bytes) -> "zlib._Decompress | None":
+def _inflate(coding: str) -> "zlib._Decompress | None":
     """What undoes a coding that the engine was asked not to use; None for none.
 
     Raises:
         EngineFailed: it is not known.
 
     """
-    if not coding or coding.lower() == b"identity":
+    if not coding or coding.lower() == "identity":
         return None
-    if coding.lower() not in _CODINGS:
+    if coding.lower() not in CODINGS:
         raise _bad_coding()
     return zlib.decompressobj(_ANY_HEADER)
+
+
+def _inflated(inflate: "zlib._Decompress", piece: bytes) -> bytes:
+    try:
+        plain = inflate.decompress(piece, MOST_ANSWER)
+    except zlib.error as error:
+        raise _bad_coding() from error
+    if inflate.unconsumed_tail:
+        raise _too_long()
+    return plain
 
 
 def _give_up(watch: Watch, connection: EngineConnection) -> None:
