@@ -100,19 +100,6 @@ class EngineAnswer:
         """Whether the body was read to its end."""
         return self._connection.complete and not self._connection.waiting
 
-    async def next(self) -> bytes:
-        """The next piece of the body, b"" at its end.  Raises EngineFailed when it breaks off."""
-        piece = b""
-
-        def take(came: bytes) -> bool:
-            nonlocal piece
-            piece = came
-            return False
-
-        if not self.complete:
-            await self.pump(take)
-        return piece
-
     async def pump(self, take: Callable[[bytes], bool]) -> None:
         """Hand each piece to `take` as it comes, until it says no or the body is at its end.
 
@@ -282,6 +269,8 @@ def _inflated(inflate: "zlib._Decompress", piece: bytes) -> bytes:
         raise _bad_coding() from error
     if inflate.unconsumed_tail:
         raise _too_long()
+    if inflate.unused_data:  # it would be lost without a word
+        raise _bad_coding()
     return plain
 
 
