@@ -150,18 +150,16 @@ class StreamScreen:
 
     def _take_all(self, data: bytes) -> None:
         """Take events in stretches that only say more of one channel, and the others singly."""
-        while data:
+        while data and not self.over:
             singly, same = data, None
             if self._reader.rest:
                 data = b""
             else:
                 singly, same, data = self._events.split(data)
-            if singly and self._take_singly(singly):
-                return
-            if same is not None and not self._pass_repeats(same):
+            if singly:
+                self._take_singly(singly)
+            if same is not None and not self.over and not self._pass_repeats(same):
                 self._take_singly(same.raw)
-            if self.over:
-                return
 
     def _pass_repeats(self, same: Repeats) -> bool:
         """Take a stretch as one if nothing of it must wait for a decision.
@@ -183,19 +181,17 @@ class StreamScreen:
         track.total += len(same.text)
         track.decided = track.total
         self.text_events += same.events
-        if track.follow is not None:
-            self._follow(track, same.text)
+        self._follow(track, same.text)
         self._enqueue(same.raw, b"", [])
         return True
 
-    def _take_singly(self, data: bytes) -> bool:
-        """Take event by event; whether one of them ends all."""
+    def _take_singly(self, data: bytes) -> None:
+        """Take event by event, up to one that ends all."""
         for raw, body in self._reader.feed(data):
             if body is None:
                 self._enqueue(raw, b"", [])
             elif self._take(raw, body):
-                return True
-        return self.over
+                break
 
     def _enqueue(self, raw: bytes, data: bytes, parts: list[_Part]) -> None:
         self._queued += len(raw)
