@@ -174,9 +174,6 @@ class Dialect(Protocol):
     def event_reader(self) -> EventReading:
         """A reader for one stream."""
 
-    def event(self, data: bytes) -> StreamEvent:
-        """Read one event's data.  Raises EngineFailed if it is not of this dialect."""
-
     def model_of(self, data: bytes) -> str:
         """The model an event names, "" if it names none."""
 

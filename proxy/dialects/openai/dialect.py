@@ -75,8 +75,6 @@ class OpenAI:
         """Replace texts of a complete answer."""
         return answers.edit(body, texts, blocked=blocked)
 
-    event = staticmethod(events.read)
-
     def event_reader(self) -> EventReading:
         """Give a reader for the events of one stream."""
         return RepeatReader()

@@ -144,7 +144,7 @@ def test_answers_and_events_are_read_and_edited() -> None:
         DIALECT.edit_answer(answer, {("choices", 0, "text"): "b"}, blocked=False)
         == b'{"choices":[{"text":"b"}]}'
     )
-    assert [(Channel(0, "text"), "a")] == DIALECT.event(event).parts
+    assert [(Channel(0, "text"), "a")] == DIALECT.event_reader().read(event).parts
     assert DIALECT.model_of(b'{"model":"m"}') == "m"
     assert (
         DIALECT.edit_event(event, {Channel(0, "text"): "b"})
