@@ -10,7 +10,7 @@ from aiohttp import web
 
 from ..audit import Ledger
 from ..telemetry import CONTENT_TYPE, Telemetry
-from .responses import SOFTWARE
+from .clients.responses import SOFTWARE
 from .world import World
 
 

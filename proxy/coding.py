@@ -1,7 +1,6 @@
 """Compressed request bodies, read to a limit.
 
-aiohttp would decompress them itself, but goes on with a body that was refused long ago: 260 kB
-of gzip kept it busy for most of a second.  Here nothing is decompressed beyond the limit.
+A small body may stand for one of gigabytes: nothing is decompressed beyond the limit.
 """
 
 import zlib

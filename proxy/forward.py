@@ -8,14 +8,14 @@ import structlog
 
 from ..detectors import Segment, Source, Trust
 from ..telemetry import Attempt
+from .clients.reply import Reply
+from .clients.responses import EVENTS
 from .dialects.base import Answer, Endpoint
 from .engines import Engine
 from .engines.upstream import EngineAnswer
 from .errors import BadRequest, EngineFailed, NoEngine, ProxyError
 from .exchange import Exchange, monotonic
 from .relay import Relay
-from .reply import Reply
-from .responses import EVENTS
 from .routes import Route
 from .screening import Screening
 from .usage import estimated

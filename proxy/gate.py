@@ -153,23 +153,20 @@ async def _probing(
 
 async def _listen(stack: AsyncExitStack, config: Config, gate: Gate, admin: Admin) -> None:
     """Open every listener; each stops, and drains, when the stack unwinds."""
-    admin_runner = web.AppRunner(admin.app(), access_log=None, shutdown_timeout=1)
-    await admin_runner.setup()
-    stack.push_async_callback(admin_runner.cleanup)
-    gate.addresses["admin"] = await _bind(admin_runner, config.admin.host, config.admin.port)
-    server = gate.server = Server(lambda: gate.world)
-    gate.world.telemetry.metrics.watch_active(lambda: float(server.active))
-    runner = web.ServerRunner(server, shutdown_timeout=config.limits.drain)
+    runner = web.AppRunner(admin.app(), access_log=None, shutdown_timeout=1)
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
+    await web.TCPSite(runner, config.admin.host, config.admin.port).start()
+    address = runner.addresses[0]
+    gate.addresses["admin"] = address[0], address[1]
+    server = gate.server = Server(lambda: gate.world)
+    gate.world.telemetry.metrics.watch_active(lambda: float(server.active))
+    stack.push_async_callback(server.shutdown, config.limits.drain)
     for name, listener in config.listeners.items():
-        gate.addresses[name] = await _bind(runner, listener.host, listener.port)
+        listening = await asyncio.get_running_loop().create_server(
+            server, listener.host, listener.port, backlog=1024
+        )
+        stack.callback(listening.close)
+        address = listening.sockets[0].getsockname()
+        gate.addresses[name] = address[0], address[1]
         _log.info("gate.listening", listener=name, address=gate.url(name))
-
-
-async def _bind(runner: web.BaseRunner, host: str, port: int) -> tuple[str, int]:
-    """Listen on one address; the port that was got, if it was 0."""
-    before = len(runner.addresses)
-    await web.TCPSite(runner, host, port, backlog=1024).start()
-    address = runner.addresses[before]
-    return address[0], address[1]

@@ -12,12 +12,12 @@ import asyncio
 
 from ..policies import Action, Direction
 from . import enforce, jsons
+from .clients.reply import Reply
 from .dialects.base import Reading
 from .errors import AuditFailed, BadRequest, Forbidden, ProxyError, Refused
 from .exchange import Exchange, Run, monotonic
 from .forward import OK, forward, models
 from .inspect import LARGE, UNREAD
-from .reply import Reply
 from .routes import Route
 from .world import World
 
@@ -43,7 +43,7 @@ async def carry(x: Exchange, w: World, reply: Reply) -> None:
             await forward(x, w, reply)
         x.settle(reply.status or OK)
         await w.recorder.closed(x)
-        await reply.finish()
+        reply.finish()
     except ProxyError as error:
         x.failed(error, reply.status)
         await _conclude(x, w, error)

@@ -7,12 +7,12 @@ that does not keep up, and the end.
 Nothing goes out before the first token has come: until then another engine may be asked.
 """
 
+from .clients.reply import Reply
+from .clients.responses import EVENTS
 from .dialects.base import Usage
 from .engines.upstream import EngineAnswer
 from .errors import EngineFailed
 from .exchange import Exchange, monotonic
-from .reply import Reply
-from .responses import EVENTS
 from .screening import Screening
 from .stream.screen import StreamScreen
 from .usage import estimated
@@ -91,7 +91,7 @@ class Relay:
     async def _begin(self) -> None:
         if not self._reply.started:
             await self._w.recorder.opened(self._x)
-            await self._reply.start(EVENTS)
+            self._reply.start(EVENTS)
             self._x.sent = b""  # nobody else will be asked
 
     def _account(self) -> None:

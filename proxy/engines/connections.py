@@ -22,7 +22,7 @@ IDLE_SECONDS = 4.0
 _MOST_AHEAD = 64 << 10
 """Bytes read ahead from an engine: a slow client must not make us hold its answer."""
 _MOST_HEAD = 64 << 10
-"""Bytes of a head, interim answers before it included."""
+"""Bytes of a head, interim answers before it included, and of what surrounds a piece of a body."""
 
 _FINAL = 200
 """Below it are interim answers (RFC 9110 §15.2), which a client may ignore."""
@@ -121,11 +121,14 @@ class EngineConnection(asyncio.Protocol):
         """Take bytes of the engine."""
         if self.broken:
             return
+        held = len(self._pieces)
         try:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade):
             self._break()
-        if not self.status:
+        if len(self._pieces) > held:
+            self._room = _MOST_HEAD
+        elif not self.complete:
             self._room -= len(data)
             if self._room < 0:
                 self._break()

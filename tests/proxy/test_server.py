@@ -5,11 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp.web_protocol import _ErrInfo
 from tests.audit.logs import FaultyFiles
-from tests.fakes.answers import Stall, after, stream
+from tests.fakes.answers import Stall, after
 from tests.fakes.engine import FakeEngine
-from tests.fakes.events import frame, says
 from tests.fakes.scenarios import normal
 from tests.gates import PATIENCE, Proxy, eventually, hello, posted, proxied
 
@@ -62,7 +60,7 @@ async def test_a_fault_of_ours_is_told_without_its_text(
 ) -> None:
     async def broken(x: Any, w: Any, reply: Any) -> None:
         if started:
-            await reply.start("text/event-stream")
+            reply.start("text/event-stream")
         raise RuntimeError("the prompt of a client")
 
     async with proxied(tmp_path, fake_engine) as proxy:
@@ -139,7 +137,7 @@ async def test_a_broken_chunk_is_told_to_who_reads_the_body_and_not_read_on(
     async with proxied(tmp_path, fake_engine) as proxy, proxy.connection() as (reader, writer):
         writer.write(head)
         [connection] = await opened(proxy)
-        await eventually(lambda: connection._current_request is not None)
+        await eventually(lambda: connection.current is not None)
         writer.write(b"zz\r\n")
         answer = await asyncio.wait_for(reader.read(-1), PATIENCE)
 
@@ -157,127 +155,13 @@ async def test_a_broken_request_behind_a_whole_one_does_it_no_harm(
         call = await fake_engine.call()
         writer.write(b"nonsense\r\n\r\n")
         [connection] = await opened(proxy)
-        await eventually(lambda: bool(connection._messages))
+        await eventually(lambda: bool(connection.ahead))
         call.resume.set()
         answer = await asyncio.wait_for(reader.read(-1), PATIENCE)
 
     assert answer.startswith(b"HTTP/1.1 200 ")
     assert b"bad_http" in answer
     assert len(proxy.closings) == 2
-
-
-async def test_a_head_has_its_time_from_its_first_byte(
-    tmp_path: Path, fake_engine: FakeEngine
-) -> None:
-    async with proxied(tmp_path, fake_engine, limits={"header_timeout": "300ms"}) as proxy:
-        late = await proxy.say(b"GET /v1")
-        async with proxy.connection() as (reader, writer):
-            writer.write(GET[:9])
-            [connection] = await opened(proxy)
-            await eventually(lambda: connection._head_timer is not None)
-            began = connection._head_timer
-            connection.data_received(GET[9:19])
-            going_on = connection._head_timer
-            writer.write(GET[19:] + b"\r\n")
-            in_time = await asyncio.wait_for(reader.read(-1), PATIENCE)
-        async with proxy.connection() as (_, writer):
-            writer.write(GET[:9])
-            await eventually(lambda: proxy.connections == 1)
-        await eventually(lambda: proxy.connections == 0)
-
-    assert told(late) == (
-        408,
-        {
-            "message": "the head of the request did not arrive in time",
-            "type": "invalid_request_error",
-            "param": None,
-            "code": "header_timeout",
-        },
-    )
-    assert going_on is began
-    assert in_time.startswith(b"HTTP/1.1 200 ")
-
-
-async def test_a_timer_that_fires_for_a_connection_at_work_does_nothing(
-    tmp_path: Path, fake_engine: FakeEngine
-) -> None:
-    fake_engine.then(after(Stall(), normal({})))
-    async with proxied(tmp_path, fake_engine) as proxy, proxy.connection() as (reader, writer):
-        writer.write(posted(hello(), "Connection: close"))
-        call = await fake_engine.call()
-        [connection] = serving(proxy).connections
-        assert isinstance(connection, subject._Connection)
-        connection._head_late()
-        call.resume.set()
-        answer = await asyncio.wait_for(reader.read(-1), PATIENCE)
-        connection._look_at_writing()
-        connection._watch_writing()
-
-    assert answer.startswith(b"HTTP/1.1 200 ")
-    assert connection._write_timer is None
-
-
-async def test_a_client_that_takes_something_gets_another_period(
-    tmp_path: Path, fake_engine: FakeEngine
-) -> None:
-    async with (
-        proxied(tmp_path, fake_engine, limits={"write_timeout": "1h"}) as proxy,
-        proxy.connection() as (reader, writer),
-    ):
-        writer.transport.pause_reading()  # type: ignore[attr-defined]  # a socket's has it
-        writer.write(posted(hello(model="fake-huge-json"), "Connection: close"))
-        await proxy.settled()
-        [connection] = serving(proxy).connections
-        assert isinstance(connection, subject._Connection)
-        await eventually(lambda: connection._write_timer is not None)
-        connection._unsent += 1  # as if it had taken one byte since
-        connection._look_at_writing()
-        again = connection._write_timer is not None
-        writer.transport.resume_reading()  # type: ignore[attr-defined]  # a socket's has it
-        answer = await asyncio.wait_for(reader.read(-1), PATIENCE)
-
-    assert again
-    assert len(answer) > 24 << 20
-
-
-async def test_a_client_that_takes_nothing_is_cut_off(
-    tmp_path: Path, fake_engine: FakeEngine
-) -> None:
-    fake_engine.then(stream(*([frame(says("x" * 30_000))] * 1000)))
-    async with (
-        proxied(tmp_path, fake_engine, limits={"write_timeout": "50ms"}) as proxy,
-        proxy.connection() as (_, writer),
-    ):
-        writer.transport.pause_reading()  # type: ignore[attr-defined]  # a socket's has it
-        writer.write(posted(hello(stream=True)))
-        [settled] = await proxy.settled()
-
-    assert settled.outcome == "client_left"
-
-
-async def test_connections_beyond_the_limit_are_told_so(
-    tmp_path: Path, fake_engine: FakeEngine
-) -> None:
-    async with (
-        proxied(tmp_path, fake_engine, limits={"max_connections": 1}) as proxy,
-        proxy.connection(),
-    ):
-        await eventually(lambda: serving(proxy).full)
-        answer = await proxy.say(GET + b"\r\n")
-
-    assert told(answer)[0] == 503
-    assert b"\r\nRetry-After: 5\r\n" in answer
-    assert proxy.records() == []
-
-
-async def test_a_connection_that_says_nothing_has_a_time_too(
-    tmp_path: Path, fake_engine: FakeEngine
-) -> None:
-    limits = {"keepalive": "0s", "header_timeout": "50ms"}
-    async with proxied(tmp_path, fake_engine, limits=limits) as proxy:
-        answer = await proxy.say(b"")
-
-    assert told(answer)[1]["code"] == "header_timeout"
 
 
 async def test_shutdown_waits_for_what_runs_and_cuts_off_what_takes_too_long(
@@ -291,7 +175,6 @@ async def test_shutdown_waits_for_what_runs_and_cuts_off_what_takes_too_long(
             other.write(posted(hello()))
             second = await fake_engine.call(1)
             server = serving(proxy)
-            server.pre_shutdown()
             asyncio.get_running_loop().call_soon(first.resume.set)
             await asyncio.wait_for(server.shutdown(0.3), PATIENCE)
             answer = await asyncio.wait_for(reader.read(-1), PATIENCE)
@@ -301,17 +184,3 @@ async def test_shutdown_waits_for_what_runs_and_cuts_off_what_takes_too_long(
     assert answer.startswith(b"HTTP/1.1 200 ")
     assert outcomes == ["client_left", "ok"]
     assert sorted(closing["st"] for closing in proxy.closings) == ["aborted", "complete"]
-
-
-async def test_another_server_keeps_aiohttps_error_page(
-    tmp_path: Path, fake_engine: FakeEngine
-) -> None:
-    async with proxied(tmp_path, fake_engine) as proxy, proxy.connection():
-        await eventually(lambda: proxy.connections == 1)
-        [connection] = serving(proxy).connections
-        connection._manager = None
-        info = _ErrInfo(status=400, exc=ValueError(), message="x")
-        handler = connection._make_error_handler(info)
-        connection._manager = serving(proxy)
-
-    assert handler is not None

@@ -187,6 +187,7 @@ async def test_a_head_that_is_no_head_breaks_the_connection(
         (first_bytes(json_answer({"a": 1}), 75, Close()), b'{"a": 1}'),
         (stream(b"one", end=(Close(),)), b"one"),
         (stream(b"one", end=(Send(b"zz\r\n"), Stall())), b"one"),
+        (stream(b"one", end=(Send(b"0\r\nX: " + b"x" * (1 << 20)), Stall())), b"one"),
         (stream(b"one", end=(Send(b"2\r\ntwo\r\n"), Stall())), b"onetw"),
         (stream(b"one", headers=[("Transfer-Encoding", "gzip")], end=(Close(),)), b"3\r\none\r\n"),
         ((Send(head(200, [])), Send(b"one"), Pause(), Reset()), b"one"),

@@ -2,47 +2,63 @@ import asyncio
 import gzip
 import json
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
-from aiohttp import HttpVersion, HttpVersion10, HttpVersion11
-from multidict import CIMultiDict
 from tests.fakes.engine import FakeEngine
 from tests.gates import PATIENCE, Proxy, eventually, hello, posted, proxied
 from tests.proxy.exchanges import exchange
 
+from tidegate.proxy.clients.reply import Reply
+from tidegate.proxy.clients.request import Request
 from tidegate.proxy.config import Limits
 from tidegate.proxy.errors import BadRequest
-from tidegate.proxy.reply import Reply
+
+CODING = "unsupported_transfer_coding"
+VERSIONS = ("1.1", "1.1", "1.0")
+
+
+class Wire:
+    """A client that is `behind` by so many bytes."""
+
+    address = ""
+
+    def __init__(self) -> None:
+        self.sent = b""
+        self.behind = 0
+        self.waits = 0
+
+    def send(self, data: bytes) -> int:
+        self.sent += data
+        return self.behind
+
+    async def drained(self) -> None:
+        self.waits += 1
 
 
 def reply(
-    path: str = "/v1/models",
-    headers: tuple[tuple[str, str], ...] = (),
-    version: HttpVersion = HttpVersion11,
+    target: str = "/v1/models",
+    headers: tuple[tuple[str, str], ...] = (("Host", "x"),),
+    version: str = "1.1",
     address: str = "127.0.0.1",
-    **limits: Any,
+    wire: Wire | None = None,
 ) -> Reply:
-    """A reply to a request of which only the head is looked at."""
-    request: Any = SimpleNamespace(
-        headers=CIMultiDict(headers),
-        raw_headers=[(name.encode(), value.encode()) for name, value in headers],
-        raw_path=path,
-        rel_url=SimpleNamespace(raw_path=path),
-        version=version,
-        transport=None,
-    )
+    """A reply to a request whose connection goes on."""
+    limits = Limits()
+    request = Request(wire or Wire(), lambda: None, limits.body)
+    request.method, request.target, request.version = "POST", target, version
+    request.keep_alive = True
+    for name, value in headers:
+        request.add(name.lower().encode(), value.encode())
     x = exchange()
     x.client_address = address
-    return Reply(request, x, Limits(**limits))
+    return Reply(request, x, limits)
 
 
 def being_read(proxy: Proxy) -> bool:
     """Whether the head of a request has come."""
     server = proxy.gate.server
     assert server is not None
-    return any(connection._current_request for connection in server.connections)
+    return any(connection.current for connection in server.connections)
 
 
 def refusal(made: Reply) -> tuple[int, str]:
@@ -89,17 +105,26 @@ def test_a_path_may_name_a_model(path: str, name: str | None) -> None:
 
 def test_a_plain_call_has_no_oddity() -> None:
     reply().refuse_oddities()
-    reply(version=HttpVersion10).refuse_oddities()
+    reply(headers=(), version="1.0").refuse_oddities()
+    reply(headers=(("Host", "x"), ("Transfer-Encoding", "Chunked"))).refuse_oddities()
 
 
-def test_upgrades_other_versions_absolute_urls_and_too_many_headers_are_refused() -> None:
-    large = (("X-A", "x" * 600), ("X-B", "x" * 600))
-
-    assert refusal(reply(headers=(("Upgrade", "h2c"),))) == (400, "upgrade_refused")
-    assert refusal(reply(version=HttpVersion(0, 9))) == (400, "bad_http")
-    assert refusal(reply("http://x/v1/models")) == (400, "absolute_url")
-    assert refusal(reply(headers=large, header_bytes=1024)) == (431, "headers_too_large")
-    reply(headers=large, header_bytes=1216).refuse_oddities()
+@pytest.mark.parametrize(
+    ("made", "status", "code"),
+    [
+        (reply(headers=(("Upgrade", "h2c"),)), 400, "upgrade_refused"),
+        (reply(headers=(("Transfer-Encoding", "gzip, chunked"),)), 501, CODING),
+        (reply(headers=(("Transfer-Encoding", "gzip"), ("Transfer-Encoding", "x"))), 501, CODING),
+        (reply(version="0.9"), 400, "bad_http"),
+        (reply(version="2.0"), 400, "bad_http"),
+        (reply("http://x/v1/models"), 400, "absolute_url"),
+        (reply("*"), 400, "absolute_url"),
+        (reply(headers=()), 400, "bad_http"),
+        (reply(headers=(("Host", "x"), ("Host", "x"))), 400, "bad_http"),
+    ],
+)
+def test_what_no_plain_call_has_is_refused(made: Reply, status: int, code: str) -> None:
+    assert refusal(made) == (status, code)
 
 
 def test_before_it_has_started_there_is_no_status() -> None:
@@ -113,13 +138,57 @@ async def test_a_piece_cannot_come_before_its_head() -> None:
         await reply().write(b"x")
 
 
-async def test_the_end_of_an_answer_that_has_not_begun_is_left_to_its_response() -> None:
-    made = reply()
-    made.stage(b"{}", "application/json")
-    await made.finish()
+async def test_what_was_staged_is_the_whole_answer_unless_a_stream_has_begun() -> None:
+    wires = Wire(), Wire(), Wire()
+    whole, stream, old = (
+        reply(wire=wire, version=v) for wire, v in zip(wires, VERSIONS, strict=True)
+    )
+    for made in (stream, old):
+        made.start("text/event-stream")
+        await made.write(b"data: 1\n\n")
+    for made in (whole, stream, old):
+        made.stage(b"{}", "application/json")
+        made.finish()
 
-    assert made.response().status == 200
-    assert made._x.bytes_out == 2
+    assert wires[0].sent.endswith(b"\r\nContent-Length: 2\r\n\r\n{}")
+    assert wires[1].sent.endswith(b"\r\n\r\n9\r\ndata: 1\n\n\r\n2\r\n{}\r\n0\r\n\r\n")
+    assert wires[2].sent.endswith(b"\r\n\r\ndata: 1\n\n{}")
+    assert [made.kept for made in (whole, stream, old)] == [True, True, False]
+    assert [made._x.bytes_out for made in (whole, stream, old)] == [2, 11, 11]
+
+
+@pytest.mark.parametrize(("version", "words"), [("1.1", b""), ("1.0", b"Connection: keep-alive")])
+async def test_a_connection_that_goes_on_is_announced_where_that_is_not_the_rule(
+    version: str, words: bytes
+) -> None:
+    wire = Wire()
+    made = reply(wire=wire, version=version)
+    made.refuse(BadRequest("x", "y"), b"{}")
+
+    assert words in wire.sent
+    assert (b"Connection:" in wire.sent) == bool(words)
+
+
+async def test_an_answer_to_head_has_no_body() -> None:
+    wire = Wire()
+    made = reply(wire=wire)
+    made._request.method = "HEAD"
+    made.refuse(BadRequest("x", "y"), b"{}")
+
+    assert wire.sent.endswith(b"\r\nContent-Length: 2\r\n\r\n")
+
+
+async def test_a_client_that_is_behind_is_waited_for() -> None:
+    wire = Wire()
+    made = reply(wire=wire)
+    made.start("text/event-stream")
+    await made.write(b"x")
+    abreast = wire.waits
+    wire.behind = 1 << 20
+    await made.write(b"")
+    await made.write(b"x")
+
+    assert (abreast, wire.waits) == (0, 1)
 
 
 async def test_bodies_of_every_form_are_read_or_refused(
@@ -192,12 +261,12 @@ async def test_a_whole_body_over_the_limit_is_refused_by_what_has_come(
 async def test_streams_have_their_own_headers_and_end_as_their_version_has_it(
     tmp_path: Path, fake_engine: FakeEngine
 ) -> None:
-    new = posted(hello(stream=True), "Connection: close", "Expect: 100-continue")
+    new = posted(hello(stream=True), "Connection: close", "Expect: 100-continue")  # has come
     old = posted(hello(stream=True)).replace(b"HTTP/1.1", b"HTTP/1.0", 1)
     async with proxied(tmp_path, fake_engine) as proxy:
         newer, older = await proxy.say(new), await proxy.say(old)
 
-    assert newer.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
+    assert newer.startswith(b"HTTP/1.1 200 OK\r\n")
     assert newer.endswith(b"\r\n0\r\n\r\n")
     assert b"\r\nX-Accel-Buffering: no\r\n" in newer
     assert older.endswith(b"data: [DONE]\n\n")
