@@ -15,6 +15,7 @@ from typing import cast
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 from .engine import Engine
+from .watch import Watch
 
 IDLE_SECONDS = 4.0
 """uvicorn, hence vLLM, and llama.cpp close idle connections after 5 s: we must be first."""
@@ -38,6 +39,8 @@ class EngineConnection(asyncio.Protocol):
 
     def __init__(self) -> None:
         self.transport: asyncio.Transport | None = None
+        self.watch: Watch | None = None
+        """Who looks that the engine does not keep us waiting."""
         self.heard: Callable[[], None] | None = None
         self.status = 0
         """Of the answer; 0 until its head has come."""
@@ -113,6 +116,11 @@ class EngineConnection(asyncio.Protocol):
         if self.transport is not None:
             self.transport.close()
 
+    def abort(self) -> None:
+        """Close it without a word."""
+        if self.transport is not None:
+            self.transport.abort()
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the transport."""
         self.transport = cast("asyncio.Transport", transport)  # uvloop's is none by its class
@@ -141,6 +149,8 @@ class EngineConnection(asyncio.Protocol):
     def connection_lost(self, exc: BaseException | None) -> None:
         """Take the end of the connection, which may be that of the answer."""
         self.transport = None
+        if self.watch is not None:
+            self.watch.cancel()
         if self._asked and not self.complete:
             # Of a body without a length the closing is the end (RFC 9112 section 6.3).
             ends = exc is None and bool(self.status) and not self.broken and self._until_closed

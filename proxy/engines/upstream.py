@@ -14,6 +14,7 @@ from ..coding import CODINGS
 from ..errors import EngineFailed
 from .connections import Connections, EngineConnection
 from .engine import Engine
+from .watch import Watch
 
 MOST_ANSWER = 64 << 20
 """Bytes of a complete answer that are read into memory."""
@@ -33,50 +34,6 @@ class Patience:
     """Between two reads of the body."""
 
 
-class Watch:
-    """Breaks a connection that keeps us waiting.
-
-    One timer for a whole answer, looked at when it fires: setting one for each read would cost
-    more than the read.
-    """
-
-    def __init__(self, connection: EngineConnection, limit: float) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._connection = connection
-        self._limit = limit
-        self._since = self._loop.time()
-        self._timer = self._loop.call_later(limit, self._look)
-        self.fired = False
-
-    def waiting(self) -> None:
-        """The engine has the word."""
-        self._since = self._loop.time()
-
-    def heard(self, limit: float) -> None:
-        """The engine said something; from now on it may be silent this long."""
-        self._since = 0.0
-        self._limit = limit
-
-    def went_on(self, limit: float) -> None:
-        """The engine said something, and has the word again."""
-        self._since = self._loop.time()
-        self._limit = limit
-
-    def cancel(self) -> None:
-        """Stop watching."""
-        self._timer.cancel()
-
-    def _look(self) -> None:
-        waited = self._loop.time() - self._since if self._since else 0.0
-        if waited < self._limit:
-            self._timer = self._loop.call_later(self._limit - waited, self._look)
-            return
-        self.fired = True
-        transport = self._connection.transport
-        if transport is not None:
-            transport.abort()  # wakes the reader, with an error
-
-
 class EngineAnswer:
     """An answer whose head has come."""
 
@@ -93,7 +50,7 @@ class EngineAnswer:
 
     def stop_watching(self) -> None:
         """The answer is over, one way or the other."""
-        self._watch.cancel()
+        self._watch.rest()
 
     @property
     def complete(self) -> bool:
@@ -196,18 +153,23 @@ class Asking:
             connection = await self._connections.take(self._engine)
         except OSError as error:
             raise EngineFailed("connect", "the engine cannot be reached") from error
-        watch = Watch(connection, self._patience.first_byte)
+        patience = self._patience
+        watch = connection.watch
+        if watch is None:
+            watch = Watch(connection.abort, min(patience.first_byte, patience.stall))
+            connection.watch = watch
+        watch.begin(patience.first_byte)
         try:
             connection.ask(self._request)
             await connection.head()
-            self._answer = EngineAnswer(connection, watch, self._patience.stall)
+            self._answer = EngineAnswer(connection, watch, patience.stall)
         except ConnectionError as error:
-            _give_up(watch, connection)
+            connection.close()
             if watch.fired:
                 raise _stalled() from error
             raise EngineFailed("reset", "the connection to the engine broke") from error
         except BaseException:  # the client left, or the answer cannot be read
-            _give_up(watch, connection)
+            connection.close()
             raise
         self._connection = connection
         return self._answer
@@ -272,11 +234,6 @@ def _inflated(inflate: "zlib._Decompress", piece: bytes) -> bytes:
     if inflate.unused_data:  # it would be lost without a word
         raise _bad_coding()
     return plain
-
-
-def _give_up(watch: Watch, connection: EngineConnection) -> None:
-    watch.cancel()
-    connection.close()
 
 
 def _stalled() -> EngineFailed:

@@ -26,8 +26,8 @@ from tests.proxy.engines.engines import engine
 from tests.receivers import free_port
 
 from tidegate.proxy.engines import upstream as subject
-from tidegate.proxy.engines.connections import Connections
 from tidegate.proxy.engines.upstream import EngineAnswer, Patience, Upstream
+from tidegate.proxy.engines.watch import Watch
 from tidegate.proxy.errors import EngineFailed
 
 PATH = "/v1/chat/completions"
@@ -185,13 +185,13 @@ async def test_time_that_we_take_ourselves_is_not_the_engines(
     """A client may read slowly: only waiting for the engine counts."""
     upstream = Upstream(Patience(connect=5.0, first_byte=0.05, stall=0.05))
     looks: list[Any] = []
-    look = subject.Watch._look
+    look = Watch._look
 
-    def seen(watch: subject.Watch) -> None:
+    def seen(watch: Watch) -> None:
         look(watch)
         looks.append(watch.fired)
 
-    monkeypatch.setattr(subject.Watch, "_look", seen)
+    monkeypatch.setattr(Watch, "_look", seen)
     fake_engine.then(stream(b"one", Stall(), b"two"))
     async with upstream.ask(engine(url=fake_engine.url), PATH, b"", []) as answer:
         await following(answer)
@@ -204,14 +204,25 @@ async def test_time_that_we_take_ourselves_is_not_the_engines(
     assert not any(looks)
 
 
-async def test_a_watch_over_a_connection_that_is_gone_fires_all_the_same(
+async def test_a_stall_is_noticed_in_its_time_though_the_first_byte_may_take_longer(
     fake_engine: FakeEngine,
 ) -> None:
-    connections = Connections(connect_timeout=5.0)
-    connection = await connections.take(engine(url=fake_engine.url))
-    connection.close()
-    watch = subject.Watch(connection, 0.0)
-    await eventually(lambda: watch.fired)
+    upstream = Upstream(Patience(connect=5.0, first_byte=3600.0, stall=0.05))
+    with pytest.raises(EngineFailed) as caught:
+        await asyncio.wait_for(read(upstream, fake_engine, stream(b"one", Stall())), PATIENCE)
+    upstream.close()
+
+    assert caught.value.code == "stall"
+
+
+async def test_a_kept_connection_is_watched_anew(fake_engine: FakeEngine) -> None:
+    upstream = Upstream(Patience(connect=5.0, first_byte=0.1, stall=0.1))
+    await read(upstream, fake_engine, json_answer({"a": 1}))
+    with pytest.raises(EngineFailed) as caught:
+        await read(upstream, fake_engine, (Stall(),))
+    upstream.close()
+
+    assert caught.value.code == "stall"
 
 
 async def test_an_answer_that_is_too_long_is_given_up(
