@@ -110,6 +110,9 @@ class EventReading(Protocol):
     def read(self, data: bytes) -> StreamEvent:
         """Read one event's data.  Raises EngineFailed if it is not of this dialect."""
 
+    def alone(self, raw: bytes) -> Repeats | None:
+        """One whole event that is known without reading it, if that is all there is."""
+
     def split(self, raw: bytes) -> tuple[bytes, Repeats | None, bytes]:
         """Part bytes that begin with an event in three, which follow each other.
 

@@ -116,6 +116,8 @@ class StreamScreen:
 
     def feed(self, data: bytes) -> bytes:
         """Take bytes of the engine; what of the stream may go to the client now."""
+        if not self._queue and self._passes_alone(data):
+            return self._shown(data)
         try:
             self._take_all(data)
             if not self.over:
@@ -148,6 +150,30 @@ class StreamScreen:
         """The engine is gone: everything held is due, as far as it came."""
         return self._flush()
 
+    def _passes_alone(self, data: bytes) -> bool:
+        """Take an event that came alone if nothing of it must wait: most tokens are such."""
+        if self._reader.rest or self.over:
+            return False
+        same = self._events.alone(data)
+        track = self._tracks.get(same.channel) if same is not None else None
+        if same is None or track is None or not self._passes(track, same.text):
+            return False
+        self.text_events += 1
+        return True
+
+    def _passes(self, track: _Track, text: str) -> bool:
+        """Take more of a channel of which all is decided, if that is decided at once too."""
+        try:
+            if track.pending or track.decided < track.total or not track.hold.passes(text):
+                return False
+        except UNREADABLE:
+            return False  # it will be raised again, where it is named
+        track.total += len(text)
+        track.decided = track.total
+        if track.follow is not None:
+            self._follow(track, text)
+        return True
+
     def _take_all(self, data: bytes) -> None:
         """Take events in stretches that only say more of one channel, and the others singly."""
         while data and not self.over:
@@ -173,15 +199,9 @@ class StreamScreen:
             self._push(track)
         if self.blocked:
             return True
-        try:
-            if track.decided < track.total or not track.hold.passes(same.text):
-                return False
-        except UNREADABLE:
-            return False  # it will be raised again, where it is named
-        track.total += len(same.text)
-        track.decided = track.total
+        if not self._passes(track, same.text):
+            return False
         self.text_events += same.events
-        self._follow(track, same.text)
         self._enqueue(same.raw, b"", [])
         return True
 

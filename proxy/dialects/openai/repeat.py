@@ -53,11 +53,7 @@ class RepeatReader:
             self._fresh = False
             return raw[:cut], None, raw[cut:]
         start = 0
-        if raw.startswith(begin):
-            alone = self._alone(raw)
-            if alone is not None:
-                return b"", alone, b""
-        else:
+        if not raw.startswith(begin):
             start = raw.find(_BLANK + begin) + len(_BLANK)
             if start < len(_BLANK):
                 return raw, None, b""
@@ -66,11 +62,13 @@ class RepeatReader:
             return raw, None, b""
         return raw[:start], same, raw[start + len(same.raw) :]
 
-    def _alone(self, raw: bytes) -> Repeats | None:
+    def alone(self, raw: bytes) -> Repeats | None:
         """One event of the frame and no more: a token that came alone, as most do."""
-        text = raw[len(self._begin) : -len(self._end)]
-        # Neither an end nor another event fits into what is plain.
-        if self._channel is None or not raw.endswith(self._end) or not _PLAIN.fullmatch(text):
+        begin, end = self._begin, self._end
+        if not begin or self._channel is None or not (raw.startswith(begin) and raw.endswith(end)):
+            return None
+        text = raw[len(begin) : -len(end)]
+        if not _PLAIN.fullmatch(text):  # neither an end nor another event fits into what is
             return None
         try:
             return Repeats(self._channel, text.decode(), 1, raw)
