@@ -38,7 +38,7 @@ def opening(x: exchange.Exchange) -> audit.Opening:
         id=x.id,
         req=_request(x),
         act=_action(x),
-        t=x.at(x.timeline.received) // _US,
+        t=(x.timeline.received + x.timeline.epoch) // _US,
         why=_why(x),
         find=_finds(x, Direction.INPUT),
         skip=_skips(x),
@@ -92,7 +92,7 @@ def closing(x: exchange.Exchange) -> audit.Closing:
 
 def measurement(x: exchange.Exchange, model: str) -> Measurement:
     """What spans and metrics are made from; `model` is a name of bounded cardinality."""
-    line, usage = x.timeline, x.usage
+    line, usage, epoch = x.timeline, x.usage, x.timeline.epoch
     return Measurement(
         request_id=x.id,
         trace_id=x.trace.trace_id,
@@ -114,8 +114,8 @@ def measurement(x: exchange.Exchange, model: str) -> Measurement:
         status=x.status,
         outcome=x.outcome,
         action=max(x.decision.action, x.answer_action).name.lower(),
-        start_ns=x.at(line.received),
-        end_ns=x.at(line.settled),
+        start_ns=line.received + epoch,
+        end_ns=line.settled + epoch,
         first_byte_ns=x.at(line.answered),
         attempts=x.attempts,
         stages=_stages(x),
@@ -167,8 +167,10 @@ def _model(x: exchange.Exchange) -> str:
 
 
 def _ttft(x: exchange.Exchange) -> int:
-    first = next((a.first_token_ns for a in x.attempts if a.first_token_ns), 0)
-    return first - x.at(x.timeline.received) if first else 0
+    for attempt in x.attempts:
+        if attempt.first_token_ns:
+            return attempt.first_token_ns - x.timeline.received - x.timeline.epoch
+    return 0
 
 
 def _attempt(attempt: Attempt) -> audit.Attempt:
@@ -266,13 +268,13 @@ def _counts(x: exchange.Exchange) -> dict[str, int]:
 
 
 def _stages(x: exchange.Exchange) -> list[Stage]:
-    line = x.timeline
+    line, epoch = x.timeline, x.timeline.epoch
     stages = []
     if line.inspected:
-        stages.append(Stage("inspect.input", x.at(line.read), x.at(line.inspected)))
+        stages.append(Stage("inspect.input", line.read + epoch, line.inspected + epoch))
     if x.wait_audit_ns and line.recorded:
-        start = x.at(line.recorded) - x.wait_audit_ns
-        stages.append(Stage("wait.audit", start, x.at(line.recorded)))
+        end = line.recorded + epoch
+        stages.append(Stage("wait.audit", end - x.wait_audit_ns, end))
     return stages
 
 

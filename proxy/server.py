@@ -121,9 +121,10 @@ class Server:
 
 def _exchange(request: Request, world: World) -> Exchange:
     contexts = world.telemetry.contexts
+    parent = request.values(b"traceparent")
     return Exchange(
         id=contexts.ids.uuid(),  # the form that every engine takes
-        trace=contexts.read(request.values(b"traceparent"), request.values(b"tracestate")),
+        trace=contexts.read(parent, request.values(b"tracestate") if parent else ()),
         method=request.method,
         path=request.path,
         client_address=request.sender.address,

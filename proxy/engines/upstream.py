@@ -114,6 +114,12 @@ class EngineAnswer:
 
     async def read(self) -> bytes:
         """The whole body.  Raises EngineFailed if it breaks off or is too large."""
+        connection = self._connection
+        if connection.complete and self._inflate is None:  # it came with its head, as most do
+            body = connection.take()
+            if len(body) > MOST_ANSWER:
+                raise _too_long()
+            return body
         pieces: list[bytes] = []
         room = MOST_ANSWER
 
