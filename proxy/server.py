@@ -69,14 +69,6 @@ class Server:
         reply = Reply(request, x, world.limits)
         self.active += 1
         try:
-            await self._carry(x, world, reply)
-        finally:
-            self.active -= 1
-            _settled(x, world)
-        return reply.kept
-
-    async def _carry(self, x: Exchange, world: World, reply: Reply) -> None:
-        try:
             await carry(x, world, reply)
         except ProxyError as error:
             _tell(error, world, reply)
@@ -87,6 +79,10 @@ class Server:
             _log.error("request.broke", request_id=x.id, error=type(error).__name__)
             fault = ProxyError("internal_error", "the proxy failed; its log has the request id")
             _tell(fault, world, reply)
+        finally:
+            self.active -= 1
+            _settled(x, world)
+        return reply.kept
 
     async def malformed(self, request: Request, fault: BadRequest) -> None:
         """Record and answer what was no HTTP request.

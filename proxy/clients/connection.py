@@ -98,7 +98,13 @@ class ClientConnection(asyncio.Protocol):
     async def _next(self) -> bool:
         """Wait for a request and answer it; whether the connection may go on."""
         if not self.ahead:
-            await self._wait()
+            if self._reader.in_head:
+                self._await_head()
+            self._asked = self._loop.create_future()
+            try:
+                await self._asked
+            finally:
+                self._asked = None
         request = self.current = self.ahead.popleft()
         if self._paused:
             self._pace()
@@ -114,15 +120,6 @@ class ClientConnection(asyncio.Protocol):
             await self.drained()
         self.current = None
         return kept and request.complete and not self._last
-
-    async def _wait(self) -> None:
-        if self._reader.in_head:
-            self._await_head()
-        self._asked = self._loop.create_future()
-        try:
-            await self._asked
-        finally:
-            self._asked = None
 
     def _rest(self) -> None:
         """Wait for the next request, but not for ever."""

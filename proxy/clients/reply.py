@@ -97,7 +97,7 @@ class Reply:
         limit = self._limits.body
         coding = self._check_form(limit)
         request = self._request
-        body = await (request.body() if request.complete else self._coming())
+        body = request.whole() if request.complete else await self._coming()
         if not coding:
             return body
         if len(body) < _LARGE:

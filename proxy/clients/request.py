@@ -102,6 +102,10 @@ class Request:
         """
         if not self.complete:
             await self._end()
+        return self.whole()
+
+    def whole(self) -> bytes:
+        """The body as it has come.  Raises BadRequest as `body` does."""
         if self.size > self._limit:
             raise too_large(self._limit)
         if not self.complete:

@@ -87,13 +87,16 @@ def _failure(body: bytes, member: str) -> EngineFailed:
 
 
 def _texts(choice: _Choice) -> Iterator[tuple[Where, str | None, Source]]:
-    yield ("text",), choice.text, Source.ASSISTANT
+    if choice.text:
+        yield ("text",), choice.text, Source.ASSISTANT
     message = choice.message
     if message is None:
         return
-    yield ("message", "content"), message.content, Source.ASSISTANT
+    if message.content:
+        yield ("message", "content"), message.content, Source.ASSISTANT
     for name in ("refusal", "reasoning", "reasoning_content"):
-        yield ("message", name), getattr(message, name), _TEXTS[name]
+        if text := getattr(message, name):
+            yield ("message", name), text, _TEXTS[name]
     if message.audio is not None:
         yield ("message", "audio", "transcript"), message.audio.transcript, Source.ASSISTANT
     if message.tool_calls or message.function_call is not None:
