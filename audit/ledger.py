@@ -20,6 +20,7 @@ from .failure import LedgerFailed
 from .files import Files, PosixFiles
 from .inbox import Inbox, Limits, Receipt
 from .numbering import Numbering
+from .pace import step_back
 from .record import Record, new_id
 from .store import Store
 from .writer import Writer, aborted
@@ -40,7 +41,9 @@ class Ledger:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._hurried = False
         self._lazy: asyncio.TimerHandle | None = None
-        self._thread = threading.Thread(target=writer.run, name="tidegate-audit", daemon=True)
+        self._thread = threading.Thread(
+            target=_work, args=(writer,), name="tidegate-audit", daemon=True
+        )
         self._thread.start()
 
     @classmethod
@@ -148,3 +151,8 @@ class Ledger:
             self._lazy.cancel()
         self._inbox.close()
         await asyncio.get_running_loop().run_in_executor(None, self._thread.join)
+
+
+def _work(writer: Writer) -> None:
+    step_back()
+    writer.run()

@@ -1,6 +1,9 @@
+import os
+import threading
+
 import pytest
 
-from tidegate.audit.pace import BURST, Pace
+from tidegate.audit.pace import BURST, Pace, step_back
 
 
 def test_a_few_syncs_are_granted_at_once_then_one_each_floor() -> None:
@@ -48,3 +51,32 @@ def test_no_rest_is_longer_than_the_floor() -> None:
         pace.spend(1.0)
 
     assert pace.rest_s(1.0) == 0.004
+
+
+@pytest.mark.skipif(not hasattr(os, "SCHED_BATCH"), reason="Linux has it")
+def test_a_thread_that_steps_back_leaves_the_others_as_they_are() -> None:
+    seen: list[int] = []
+
+    def work() -> None:
+        step_back()
+        seen.append(os.sched_getscheduler(0))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+    assert seen == [os.SCHED_BATCH]
+    assert os.sched_getscheduler(0) != os.SCHED_BATCH
+
+
+def test_a_system_that_forbids_it_is_obeyed(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def forbidden(*given: object) -> None:
+        asked.append(given)
+        raise PermissionError
+
+    monkeypatch.setattr(os, "sched_setscheduler", forbidden, raising=False)
+    step_back()
+
+    assert len(asked) == hasattr(os, "SCHED_BATCH")
