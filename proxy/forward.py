@@ -9,7 +9,7 @@ import structlog
 from ..detectors import Segment, Source, Trust
 from ..telemetry import Attempt
 from .clients.reply import Reply
-from .clients.responses import EVENTS
+from .clients.responses import EVENTS, JSON
 from .dialects.base import Answer, Endpoint
 from .engines import Engine
 from .engines.upstream import EngineAnswer
@@ -21,7 +21,6 @@ from .screening import Screening
 from .usage import estimated
 from .world import World
 
-JSON = "application/json"
 OK = 200
 
 _log = structlog.get_logger(__name__)

@@ -26,42 +26,39 @@ KEEP = "Connection: keep-alive\r\n"
 
 def whole(body: bytes, content_type: str, request_id: str, connection: str = "") -> bytes:
     """A 200 with a body that is known to its last byte; `connection` is "", CLOSE or KEEP."""
-    head = (
-        f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nX-Request-Id: {request_id}\r\n"
-        f"Server: {SOFTWARE}\r\nDate: {_date(int(time()))}\r\n{connection}"
-        f"Content-Length: {len(body)}\r\n\r\n"
-    )
-    return head.encode("latin-1") + body
+    end = f"{connection}Content-Length: {len(body)}\r\n"
+    return _head("200 OK", content_type, f"X-Request-Id: {request_id}\r\n", end) + body
 
 
 def stream(content_type: str, request_id: str, connection: str, *, chunked: bool) -> bytes:
     """The head of a 200 whose body comes in pieces; unchunked it ends with the connection."""
     coding = "Transfer-Encoding: chunked\r\n" if chunked else ""
     # X-Accel-Buffering asks an nginx in front not to hold tokens back.
-    head = (
-        f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nX-Request-Id: {request_id}\r\n"
-        f"Server: {SOFTWARE}\r\nDate: {_date(int(time()))}\r\n{connection}{coding}"
-        "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n\r\n"
-    )
-    return head.encode("latin-1")
+    end = f"{connection}{coding}Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n"
+    return _head("200 OK", content_type, f"X-Request-Id: {request_id}\r\n", end)
 
 
 def refusal(
     status: int, body: bytes, headers: Iterable[tuple[str, str]], connection: str = ""
 ) -> bytes:
-    """The head of an error, whose body is JSON, and its body."""
+    """An error, whose body is JSON."""
     fields = "".join(f"{name}: {value}\r\n" for name, value in headers)
-    head = (
-        f"HTTP/1.1 {status} {_reason(status)}\r\nContent-Type: {JSON}\r\n{fields}"
-        f"Server: {SOFTWARE}\r\nDate: {_date(int(time()))}\r\n{connection}"
-        f"Content-Length: {len(body)}\r\n\r\n"
-    )
-    return head.encode("latin-1") + body
+    end = f"{connection}Content-Length: {len(body)}\r\n"
+    return _head(f"{status} {_reason(status)}", JSON, fields, end) + body
 
 
 def chunk(data: bytes) -> bytes:
     """A piece of a chunked body.  `data` is not empty: that would be the end."""
     return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+def _head(status: str, content_type: str, fields: str, end: str) -> bytes:
+    """A head; `fields` and `end` are header lines of one answer, each line with its line end."""
+    head = (
+        f"HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\n{fields}"
+        f"Server: {SOFTWARE}\r\nDate: {_date(int(time()))}\r\n{end}\r\n"
+    )
+    return head.encode("latin-1")
 
 
 @lru_cache(maxsize=1)
