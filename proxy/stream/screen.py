@@ -170,8 +170,7 @@ class StreamScreen:
             return False  # it will be raised again, where it is named
         track.total += len(text)
         track.decided = track.total
-        if track.follow is not None:
-            self._follow(track, text)
+        self._follow(track, text)
         return True
 
     def _take_all(self, data: bytes) -> None:
