@@ -27,6 +27,8 @@ class Pattern:
     `check` sees the matched text and may reject it (a checksum).
     `context`, if given, is a regular expression that must be found in the CONTEXT_REACH
     characters before the match; where no letter is among them it is not asked.
+    `unless` is one that must not be found there: `order no.` before what looks like a telephone
+    number.
     """
 
     id: str
@@ -37,4 +39,5 @@ class Pattern:
     right: str = WORD
     check: Callable[[str], bool] | None = None
     context: str = ""
+    unless: str = ""
     ignore_case: bool = False

@@ -74,6 +74,7 @@ class Scanner:
         # The edge that `idle` puts behind the text stands for any right neighbour.
         self._busy = Gate([*exact, rf"(?:{begun})\n{WITNESS}\z"], _MEMORY)
         self._contexts = [re.compile(p.context) if p.context else None for p in self.patterns]
+        self._unless = [re.compile(p.unless) if p.unless else None for p in self.patterns]
         self._gate = Gate(exact, _MEMORY)
 
     def find(self, segment: Segment) -> list[Finding]:
@@ -135,13 +136,15 @@ class Scanner:
         return found if len(found) < 2 else _uncovered(found)  # noqa: PLR2004 - a pair
 
     def _in_context(self, text: str, c: Candidate) -> bool:
-        context = self._contexts[c.pattern]
-        if context is None:
+        context, unless = self._contexts[c.pattern], self._unless[c.pattern]
+        if context is None and unless is None:
             return True
         before = max(0, c.start - CONTEXT_REACH)
         # Numbers follow numbers far more often than words, and this asks a twentieth.
-        return _LETTER.search(text, before, c.start) is not None and bool(
-            context.search(text, before, c.start)
+        if _LETTER.search(text, before, c.start) is None:
+            return context is None
+        return (context is None or context.search(text, before, c.start) is not None) and (
+            unless is None or unless.search(text, before, c.start) is None
         )
 
     def idle(self, text: str, start: int) -> bool:

@@ -157,6 +157,21 @@ def test_a_context_without_a_letter_is_not_asked() -> None:
     assert spans(hashed, "号 1234") == [(2, 6)]
 
 
+def test_a_word_that_speaks_against_it_must_not_stand_shortly_before() -> None:
+    pin = one(r"\d{4}", unless=r"(?i)order\W{0,3}$")
+
+    assert spans(pin, "order 1234") == []
+    assert spans(pin, "ordered 1234, order: 5678") == [(8, 12)]
+    assert spans(pin, "1234") == [(0, 4)]
+
+
+def test_a_word_may_speak_for_it_and_another_against_it() -> None:
+    pin = one(r"\d{4}", context="pin", unless="order")
+
+    assert spans(pin, "pin 1234") == [(4, 8)]
+    assert spans(pin, "order of pin 1234") == []
+
+
 def test_candidates_are_matches_before_check_and_context() -> None:
     scanner = one(r"\d{2}", check=lambda _: False, context="never")
     candidates = scanner.candidates("11 12")
