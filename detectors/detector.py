@@ -9,6 +9,9 @@ from .segment import Segment
 class Detector(Protocol):
     """Finds things of the kinds it names.
 
+    A class is called without arguments, or with its options if it has a model for them
+    (`options.py`).  Making it may take long and may read what its options name; nothing else may.
+
     `find` MUST be pure, MUST return spans of the segment's original text sorted by start, MUST
     NOT report a finding that starts before `segment.start`, and MUST NOT raise on any text.
     """

@@ -5,7 +5,7 @@ Decision: the strictest action and the hits that call for it.  Pack: a policy fi
 with Tidegate.  Problem: a mistake in a file, with place, reason and remedy.
 """
 
-from .answers import unseen
+from .answers import Kinds, unseen
 from .compile import Compiled, PolicyError, compile_policy
 from .decision import Action, Decision, Direction, Facts, Hit
 from .policy import Explanation, Policy
@@ -21,6 +21,7 @@ __all__ = [
     "Facts",
     "Find",
     "Hit",
+    "Kinds",
     "Mistakes",
     "Place",
     "Policy",

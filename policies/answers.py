@@ -1,10 +1,11 @@
-"""Rules for answers that can never fire: nothing looks for their kinds there.
+"""Rules that can never fire, or not in answers: nothing looks for their kinds there.
 
 Answers are searched by patterns only, for these can be followed through a stream.  Which kinds
-have patterns is told by whoever knows the detectors.
+are reported at all, and which have patterns, is told by whoever knows the detectors.
 """
 
 from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
 from ..detectors import Trust
 from .compile import Compiled
@@ -16,23 +17,53 @@ _ANSWERS = cells(Direction.OUTPUT, Trust.MODEL)
 """All text of an answer is the model's, so rules for others' text never meant answers."""
 
 
-def unseen(
-    compiled: Compiled, followed: Collection[str], actions: Collection[Action]
-) -> Iterator[Problem]:
-    """A problem for each rule with one of these actions that names kinds not looked for.
+class Kinds(NamedTuple):
+    """The kinds that may be named, those that are reported, and those found in answers too."""
 
-    `followed` are the kinds that are found in answers.
+    known: Collection[str]
+    reported: Collection[str]
+    """By the detectors that are used."""
+    followed: Collection[str]
+
+
+class Unseen(NamedTuple):
+    """A rule that fires less than it says."""
+
+    problem: Problem
+    grave: bool
+    """Who relies on the rule relies on nothing; else it is worth a warning."""
+
+
+def unseen(compiled: Compiled, kinds: Kinds) -> Iterator[Unseen]:
+    """A problem for each rule that names kinds nobody looks for, at all or in answers.
+
+    It is grave where the rule acts on answers and names the kind itself, or none of its kinds is
+    looked for there.  What a glob takes in besides is only worth a warning, and kinds of detectors
+    that are not used are no matter of answers.
     """
     rules = {rule.id: rule for rule in compiled.policy.rules}
     for index, written in enumerate(compiled.source.tree["rules"]):
         rule = rules[written["id"]]
-        missed = sorted(rule.kinds.difference(followed))
-        if missed and rule.action in actions and rule.cells & _ANSWERS:
-            place = compiled.source.value(("rules", index, "kinds"))
-            more = f" and {len(missed) - 1} more" if missed[1:] else ""
-            what = f"the rule {quoted(rule.id)} is for {missed[0]}{more} in answers"
+        place = compiled.source.value(("rules", index, "kinds"))
+        reported = rule.kinds.intersection(kinds.reported)
+        unused = sorted(rule.kinds.intersection(rule.globs) - reported)
+        if unused:
+            why = "no detector that is used reports it"
+            fix = "use the detector, or remove the kind"
+            yield Unseen(place.problem(_what(rule, unused, ""), why, fix), grave=False)
+        missed = sorted(reported.difference(kinds.followed))
+        if missed and rule.cells & _ANSWERS:
             why = "no pattern finds these kinds there, so it would never fire"
-            yield place.problem(what, why, _remedy(rule, followed))
+            fix = _remedy(rule, kinds.followed)
+            grave = rule.action in (Action.REDACT, Action.BLOCK) and (
+                len(missed) == len(reported) or not set(missed).isdisjoint(rule.globs)
+            )
+            yield Unseen(place.problem(_what(rule, missed, " in answers"), why, fix), grave)
+
+
+def _what(rule: Rule, kinds: list[str], where: str) -> str:
+    more = f" and {len(kinds) - 1} more" if kinds[1:] else ""
+    return f"the rule {quoted(rule.id)} is for {kinds[0]}{more}{where}"
 
 
 def _remedy(rule: Rule, followed: Collection[str]) -> str:

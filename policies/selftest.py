@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
 
 from ..detectors import Finding, Segment, Source, Trust
-from .answers import unseen
+from .answers import Kinds, unseen
 from .compile import Compiled, PolicyError, compile_policy
 from .decision import Action, Decision, Direction, Facts
 from .document import Case
@@ -32,27 +32,30 @@ TRUST: Mapping[Source, Trust] = MappingProxyType(
 )
 """Who speaks in a test that does not say so."""
 
-_ACTING = (Action.REDACT, Action.BLOCK)
-"""Who relies on such a rule relies on nothing; with FLAG it is a warning."""
 
-
-def load_policy(
-    text: str, file: str, kinds: Collection[str], followed: Collection[str], find: Find
-) -> Compiled:
+def load_policy(text: str, file: str, kinds: Kinds, find: Find) -> Compiled:
     """Compile a policy file and run its tests; raises PolicyError if either finds a mistake.
 
-    `kinds` are all that detectors know, `followed` those that are found in answers too.
+    A test of a rule none of whose kinds is reported is left out: its detector is switched off.
     """
-    compiled = compile_policy(text, file, kinds)
-    failed = [*unseen(compiled, followed, _ACTING), *failures(compiled, find)]
+    compiled = compile_policy(text, file, kinds.known)
+    rules = compiled.policy.rules
+    idle = {rule.id for rule in rules if rule.kinds.isdisjoint(kinds.reported)}
+    grave = [found.problem for found in unseen(compiled, kinds) if found.grave]
+    failed = [*grave, *failures(compiled, find, idle)]
     if failed:
         raise PolicyError(failed)
     return compiled
 
 
-def failures(compiled: Compiled, find: Find) -> Iterator[Problem]:
-    """A problem for each test of the file that does not come out as it says."""
+def failures(compiled: Compiled, find: Find, idle: Collection[str] = ()) -> Iterator[Problem]:
+    """A problem for each test of the file that does not come out as it says.
+
+    Tests of the rules in `idle` are not run.
+    """
     for index, case in enumerate(compiled.cases):
+        if case.rule in idle:
+            continue
         decision, found = _run(compiled.policy, case, find)
         rules = {hit.rule for hit in decision.hits if hit.action is decision.action}
         if decision.action is Action[case.expect.upper()] and case.rule in {None, *rules}:

@@ -8,13 +8,13 @@ from types import MappingProxyType
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic_core import ErrorDetails
 
+from ..detectors.options import MISTAKE, mistake
 from .problem import Problem, quoted, suggestion
 from .source import Path, Source
 
-MISTAKE = "mistake"
-"""The error type of `mistake`."""
+__all__ = ["dotted", "is_many", "keys", "mistake", "model_at", "model_in", "problems"]
 
 _REMEDIES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -38,13 +38,9 @@ _REMEDIES: Mapping[str, tuple[str, str]] = MappingProxyType(
         "string_too_long": ("it may have at most {max_length} characters", "shorten it"),
         "literal_error": ("it must be {expected}", "use one of them"),
         "enum": ("it must be {expected}", "use one of them"),
+        "is_instance_of": ("it must name a file", "write its path as a text"),
     }
 )
-
-
-def mistake(why: str, fix: str, *, hide: bool = False) -> PydanticCustomError:
-    """What a validator raises: reason and remedy; `hide` keeps the value out of the message."""
-    return PydanticCustomError(MISTAKE, "{why}, {fix}", {"why": why, "fix": fix, "hide": hide})
 
 
 def dotted(path: Path) -> str:
@@ -60,14 +56,18 @@ def problems(
     source: Source,
     model: type[BaseModel],
     secret: frozenset[str] = frozenset(),
+    at: Path = (),
 ) -> Iterator[Problem]:
-    """Each complaint as a Problem; values at or under a key in `secret` are never quoted."""
+    """Each complaint as a Problem; values at or under a key in `secret` are never quoted.
+
+    `at` is where in the source the model's own keys stand.
+    """
     for detail in error.errors(include_url=False):
-        path = detail["loc"]
+        path = detail["loc"] = (*at, *detail["loc"])
         if path and path[-1] == "[key]":
             yield _bad_name(detail, path[:-1], source)
         elif detail["type"] == "extra_forbidden":
-            yield _unknown(path, source, model)
+            yield _unknown(path, source, model_at(model, path[len(at) : -1]))
         elif detail["type"] == "missing":
             fix = f"add `{path[-1]}:`"
             what = f"{dotted(path)} is missing"
@@ -76,8 +76,7 @@ def problems(
             yield _wrong(detail, source, hide=not secret.isdisjoint(path))
 
 
-def _unknown(path: Path, source: Source, model: type[BaseModel]) -> Problem:
-    owner = model_at(model, path[:-1])
+def _unknown(path: Path, source: Source, owner: type[BaseModel] | None) -> Problem:
     known = keys(owner) if owner else []
     why = f"{dotted(path[:-1])} has no such key"
     return source.key(path).problem(

@@ -12,7 +12,6 @@ import structlog
 from yarl import URL
 
 from ..detectors import Detector, Finding, Pattern, Segment
-from ..detectors import registry as detectors
 from ..detectors.kinds import KINDS
 from ..detectors.scanner import Scanner
 from ..policies import (
@@ -20,6 +19,7 @@ from ..policies import (
     Compiled,
     Direction,
     Find,
+    Kinds,
     Mistakes,
     Place,
     Policy,
@@ -39,20 +39,12 @@ from .engines.upstream import Patience
 from .inspect import Patterned, all_patterns
 from .routes import Output, Route, Router
 
-DETECTORS = ("pii", "secrets", "injection")
-
 _log = structlog.get_logger(__name__)
 
 
 def logged(warning: Problem) -> None:
     """Tell the log of what is written in a configuration and has no effect."""
     _log.warning("config.warning", problem=str(warning))
-
-
-def load_detectors() -> list[Detector]:
-    """The detectors that come with Tidegate, in the order they are asked."""
-    loaded = detectors.load(DETECTORS)
-    return [loaded[name] for name in DETECTORS]
 
 
 def load_policies(
@@ -100,9 +92,11 @@ def _load(
 ) -> Compiled:
     text, file = policy_text(source)
     followed = {pattern.kind for detector in found for pattern in _patterns(detector)}
-    compiled = load_policy(text, file, KINDS, followed, finder(found))
-    for warning in unseen(compiled, followed, (Action.FLAG,)):
-        warn(warning)
+    reported = frozenset[str]().union(*(detector.kinds for detector in found))
+    kinds = Kinds(KINDS.keys() | reported, reported, followed)
+    compiled = load_policy(text, file, kinds, finder(found))
+    for warning in unseen(compiled, kinds):
+        warn(warning.problem)
     return compiled
 
 
@@ -182,7 +176,8 @@ def build_output(
     patterns = [pattern for detector in found for pattern in _patterns(detector)]
     held = Scanner([p for p in patterns if p.kind in acts])
     followed = Scanner([p for p in patterns if p.kind in speaks - acts])
-    unscreened = speaks - held.kinds - followed.kinds
+    reported = frozenset[str]().union(*(detector.kinds for detector in found))
+    unscreened = speaks & reported - held.kinds - followed.kinds
     first = first or all_patterns(found)
     return Output(held, followed, first, tuple(sorted(unscreened)))
 

@@ -104,6 +104,13 @@ def _add_demo(commands: Any) -> None:
 def _add_policy(commands: Any) -> None:
     group = _group(commands, "policy", "Work with policy files.")
     test = _command(group, "test", "Compile policy files and run their own tests.", _policy_test)
+    test.add_argument(
+        "--with",
+        type=Path,
+        dest="config",
+        metavar="CONFIG",
+        help="use the detectors of this configuration (default: those that come along)",
+    )
     test.add_argument("files", nargs="+", metavar="FILE", help="a policy file, or pack:NAME")
 
 
@@ -185,15 +192,16 @@ def _loaded(load: Callable[[], Any]) -> Any:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from .assembly import load_detectors, load_policies  # noqa: PLC0415 - see the top of the file
+    from .assembly import load_policies  # noqa: PLC0415 - see the top of the file
     from .config import load  # noqa: PLC0415
+    from .detection import load_detectors  # noqa: PLC0415
 
     config = _loaded(lambda: load(options.config, os.environ))
     if config is None:
         return 1
     for warning in config.warnings:
         _warn(warning)
-    if _loaded(lambda: load_policies(config, load_detectors(), _warn)) is None:
+    if _loaded(lambda: load_policies(config, load_detectors(config), _warn)) is None:
         return 1
     print(f"{options.config}: no mistakes")
     return 0
@@ -204,9 +212,14 @@ def _warn(warning: object) -> None:
 
 
 def _policy_test(options: argparse.Namespace) -> int:
-    from .assembly import load_detectors, test_policy  # noqa: PLC0415 - see the top of the file
+    from .assembly import test_policy  # noqa: PLC0415 - see the top of the file
+    from .config import load  # noqa: PLC0415
+    from .detection import load_detectors  # noqa: PLC0415
 
-    found = load_detectors()
+    file = options.config
+    found = _loaded(lambda: load_detectors(load(file, os.environ) if file else None))
+    if found is None:
+        return 1
     status = 0
     for name in options.files:
         cases = _loaded(partial(test_policy, name, found, _warn))

@@ -23,12 +23,12 @@ from .admin import Admin
 from .assembly import (
     build_engines,
     build_router,
-    load_detectors,
     load_policies,
     patience,
     telemetry_options,
 )
 from .config import Config
+from .detection import load_detectors
 from .dialects.openai import OpenAI
 from .engines import Engine
 from .engines.health import Probe, watch_all
@@ -73,17 +73,17 @@ async def running(
 ) -> AsyncIterator[Gate]:
     """Run a proxy for as long as the context lasts.
 
-    `detectors` are those that come with Tidegate unless given; `files` is what the audit log
+    `detectors` are those of the configuration unless given; `files` is what the audit log
     writes with.
 
     Raises:
-        ConfigError: a policy cannot be used.
+        ConfigError: a detector or a policy cannot be used.
         LedgerFailed: the audit log cannot be opened.
         OSError: an address cannot be listened on.
 
     """
     if detectors is None:
-        detectors = await asyncio.to_thread(load_detectors)
+        detectors = await asyncio.to_thread(load_detectors, config)
     policies = await asyncio.to_thread(load_policies, config, detectors)
     engines = build_engines(config)
     async with AsyncExitStack() as stack:

@@ -25,8 +25,9 @@ from tidegate.detectors import Detector
 from tidegate.detectors.scanner import Scanner
 from tidegate.policies import Policy
 from tidegate.proxy import assembly
-from tidegate.proxy.assembly import build_output, load_detectors
+from tidegate.proxy.assembly import build_output
 from tidegate.proxy.config import Config, load
+from tidegate.proxy.detection import load_detectors
 from tidegate.proxy.engines import Engine
 from tidegate.proxy.gate import Gate, running
 from tidegate.proxy.routes import Output

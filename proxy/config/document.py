@@ -11,11 +11,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 
 from ...policies.problem import Problem
+from ...policies.source import Source
 from . import values as v
 from .limits import Limits
 
 MOST_LISTENERS = 16
 DEFAULT_POLICY = "default"
+_NOWHERE = Source("", {}, {}, {})
 
 
 class Part(BaseModel):
@@ -149,6 +151,19 @@ class PolicyFile(Part):
     )
 
 
+class Detector(Part):
+    """A detector, by the name it is installed under."""
+
+    enabled: bool = Field(
+        default=True, description="Whether it is used; `false` takes out one that comes along."
+    )
+    options: Annotated[Mapping[str, Any], v.Frozen] = Field(
+        default={},
+        description="Its own settings, see [detectors.md](detectors.md#options); files are"
+        " relative to the configuration file.",
+    )
+
+
 class Audit(Part):
     """The audit log."""
 
@@ -266,6 +281,11 @@ class Config(Part):
         min_length=1,
         description="Policies by name.",
     )
+    detectors: Annotated[Mapping[v.Name, Detector], v.Frozen] = Field(
+        default={},
+        description="Detectors by name. Those that come along are used without being named, others"
+        " when they are.",
+    )
     audit: Audit = Field(default=Audit(), description="The audit log.")
     telemetry: Telemetry = Field(default=Telemetry(), description="Traces, metrics, logs.")
     access: AccessKeys = Field(default=AccessKeys(), description="Who may call.")
@@ -274,14 +294,21 @@ class Config(Part):
     )
 
     _warnings: tuple[Problem, ...] = PrivateAttr(())
+    _source: Source = PrivateAttr(_NOWHERE)
+
+    @property
+    def source(self) -> Source:
+        """Where each value was written, for mistakes that are found later."""
+        return self._source
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
         """What is not wrong but surely not meant, such as an engine in no pool."""
         return self._warnings
 
-    def with_warnings(self, warnings: tuple[Problem, ...]) -> "Config":
-        """The same configuration with these warnings."""
+    def read_from(self, source: Source, warnings: tuple[Problem, ...]) -> "Config":
+        """The same configuration with its source and these warnings."""
         copy = self.model_copy()
-        copy._warnings = warnings  # noqa: SLF001 - its own class
+        copy._source = source  # noqa: SLF001 - its own class
+        copy._warnings = warnings  # noqa: SLF001 - the same
         return copy

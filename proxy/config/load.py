@@ -95,7 +95,7 @@ def _settled(
         "audit": audit,
     }
     copy = config.model_copy(update=update)
-    return copy.with_warnings(tuple(checks.warnings(config, source)))
+    return copy.read_from(source, tuple(checks.warnings(config, source)))
 
 
 def _policies(

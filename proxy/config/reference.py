@@ -23,6 +23,7 @@ _PLAIN: tuple[tuple[Any, str], ...] = (
     (str, "text"),
     (SecretStr, "secret text"),
     (Path, "path"),
+    (Any, "as the detector says"),
 )
 _SIZES = ((1, "B"), (1024, "KiB"), (1024**2, "MiB"))
 

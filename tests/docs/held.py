@@ -11,7 +11,8 @@ from pathlib import Path
 from tidegate.detectors import Finding, Segment, Source
 from tidegate.detectors.kinds import KINDS
 from tidegate.policies import Action, compile_policy, library
-from tidegate.proxy.assembly import build_output, load_detectors
+from tidegate.proxy.assembly import build_output
+from tidegate.proxy.detection import load_detectors
 from tidegate.proxy.stream.holdback import HoldBack, Verdict
 
 PAGES = Path(__file__).parents[2] / "docs"

@@ -4,14 +4,18 @@ import ast
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from tests.docs.pages import PAGES, ROOT, fenced, name, shell
 
+from tidegate.detectors.options import Text
+from tidegate.detectors.testing import check_detector
 from tidegate.policies import Problem
 from tidegate.proxy import assembly, cli
 from tidegate.proxy.config import load
+from tidegate.proxy.detection import load_detectors
 
 README = ROOT / "README.md"
 COMMANDS = [(name(page), line) for page in PAGES for line in shell(page)]
@@ -57,14 +61,14 @@ def test_the_further_parts_of_the_readme_fit_into_its_configuration(tmp_path: Pa
     config = load(file, {})
 
     assert config.warnings == ()
-    assert list(assembly.load_policies(config, assembly.load_detectors())) == ["default"]
+    assert list(assembly.load_policies(config, load_detectors())) == ["default"]
 
 
 def test_the_policy_of_the_readme_passes_its_own_tests(tmp_path: Path) -> None:
     file = tmp_path / "support.yaml"
     file.write_text(POLICY)
     warned: list[Problem] = []
-    tests = assembly.test_policy(str(file), assembly.load_detectors(), warned.append)
+    tests = assembly.test_policy(str(file), load_detectors(), warned.append)
 
     assert POLICY.count("- name:") == tests
     assert warned == []
@@ -73,6 +77,16 @@ def test_the_policy_of_the_readme_passes_its_own_tests(tmp_path: Path) -> None:
 @pytest.mark.parametrize("file", sorted((ROOT / "deploy").glob("*.example.yaml")), ids=name)
 def test_example_configurations_load_without_a_warning(file: Path) -> None:
     assert load(file, {}).warnings == ()
+
+
+def test_the_detector_of_the_page_is_one(tmp_path: Path) -> None:
+    (program,) = fenced(ROOT / "docs" / "detectors.md", "python")
+    made: dict[str, Any] = {}
+    exec(program, made)  # noqa: S102 - the point of the test
+    names = made["Names"]
+    names_file = Text("names", "Acme\nBolt")
+
+    check_detector(names(names.Options(file=names_file)), ["sold to Bolt and Acme"])
 
 
 def test_the_readme_program_is_python() -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from tidegate.detectors import Finding, Segment, Source, Trust
-from tidegate.policies import Action, Direction, Facts, Policy
+from tidegate.policies import Action, Direction, Facts, Kinds, Policy
 from tidegate.policies.document import RuleText
 from tidegate.policies.policy import Manners
 from tidegate.policies.rule import Rule, from_text
@@ -35,6 +35,7 @@ _WORDS = {"mail": "pii.email", "card": "pii.card", "attack": "injection.override
 
 FOLLOWED = ("pii.card", "pii.email", "secret.jwt")
 """The kinds that are found in answers."""
+ALL = Kinds(KINDS, KINDS, FOLLOWED)
 
 
 def find(segment: Segment, direction: Direction) -> list[Finding]:

@@ -1,16 +1,15 @@
 import pytest
-from tests.policies.examples import FOLLOWED, KINDS
+from tests.policies.examples import ALL, KINDS
 
-from tidegate.policies import Action, compile_policy, unseen
+from tidegate.policies import Kinds, compile_policy, unseen
 
-ACTIONS = (Action.REDACT, Action.BLOCK)
 HEAD = "version: 1\nname: p\nrules:\n"
 
 
-def told(rule: str, *actions: Action) -> list[str]:
-    """What is said of one rule on line 4 whose action is one of these, or redact or block."""
+def told(rule: str, kinds: Kinds = ALL, *, grave: bool = True) -> list[str]:
+    """What is said, as a mistake or as a warning, of one rule on line 4."""
     compiled = compile_policy(f"{HEAD}  - {{id: a, reason: x, {rule}}}", "p.yaml", KINDS)
-    return [str(problem) for problem in unseen(compiled, FOLLOWED, actions or ACTIONS)]
+    return [str(found.problem) for found in unseen(compiled, kinds) if found.grave is grave]
 
 
 @pytest.mark.parametrize("action", ["redact", "block"])
@@ -31,7 +30,7 @@ def test_a_rule_for_kinds_that_answers_are_not_searched_for_is_told_with_its_pla
     [
         ("kinds: injection.*", "write direction: input"),
         (
-            "kinds: [injection.*, pii.*], trust: model",
+            "kinds: [injection.override, pii.*], trust: model",
             "write direction: input, and a rule for the other kinds in answers",
         ),
     ],
@@ -43,12 +42,10 @@ def test_the_remedy_is_by_what_else_the_rule_is_for(conditions: str, remedy: str
 
 
 def test_further_kinds_are_counted() -> None:
-    compiled = compile_policy(
-        f'{HEAD}  - {{id: a, reason: x, action: block, kinds: "*"}}', "p.yaml", KINDS
-    )
-    [problem] = unseen(compiled, ("pii.email",), ACTIONS)
+    kinds = ALL._replace(followed=("pii.email",))
+    [problem] = told('action: block, kinds: "*"', kinds, grave=False)
 
-    assert problem.what == "the rule 'a' is for injection.override and 2 more in answers"
+    assert "the rule 'a' is for injection.override and 2 more in answers" in problem
 
 
 @pytest.mark.parametrize(
@@ -64,5 +61,24 @@ def test_other_rules_are_not_told(rule: str) -> None:
     assert told(rule) == []
 
 
-def test_other_actions_can_be_asked_for() -> None:
-    assert len(told("action: flag, kinds: injection.*", Action.FLAG)) == 1
+@pytest.mark.parametrize(
+    "rule", ["action: flag, kinds: injection.*", "action: block, kinds: [pii.*, injection.*]"]
+)
+def test_a_rule_that_only_notes_or_names_the_kind_by_a_glob_is_warned_of(rule: str) -> None:
+    [warning] = told(rule, grave=False)
+
+    assert "is for injection.override in answers" in warning
+
+
+def test_a_kind_that_is_named_and_that_no_detector_in_use_reports_is_warned_of() -> None:
+    used = ALL._replace(reported=("pii.email",))
+    named = told("action: block, kinds: [injection.override, secret.jwt]", used, grave=False)
+    by_glob = "action: block, kinds: injection.*"
+
+    assert [warning.split(", ")[:2] for warning in named] == [
+        [
+            "p.yaml:4:46: the rule 'a' is for injection.override and 1 more",
+            "no detector that is used reports it",
+        ]
+    ]
+    assert told(by_glob, used) + told(by_glob, used, grave=False) == []

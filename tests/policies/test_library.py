@@ -8,7 +8,15 @@ from tidegate.detectors.kinds import KINDS
 from tidegate.detectors.pii_patterns import PII_PATTERNS
 from tidegate.detectors.scanner import Scanner
 from tidegate.detectors.secret_patterns import SECRET_PATTERNS
-from tidegate.policies import Action, Direction, compile_policy, library, load_policy, unseen
+from tidegate.policies import (
+    Action,
+    Direction,
+    Kinds,
+    compile_policy,
+    library,
+    load_policy,
+    unseen,
+)
 
 
 def test_the_packs_are_listed() -> None:
@@ -34,11 +42,11 @@ def test_each_pack_passes_its_own_tests_with_the_real_detectors(name: str) -> No
         inputs_only = injection.find(segment) if direction is Direction.INPUT else []
         return inputs_only + scanner.find(segment)
 
-    loaded = load_policy(library.text(name), f"{name}.yaml", KINDS, scanner.kinds, find)
-    every = tuple(Action)
+    kinds = Kinds(KINDS, KINDS, scanner.kinds)
+    loaded = load_policy(library.text(name), f"{name}.yaml", kinds, find)
 
     assert loaded.policy.name == name
-    assert list(unseen(loaded, scanner.kinds, every)) == []
+    assert list(unseen(loaded, kinds)) == []
 
 
 def test_only_the_monitor_pack_lets_uninspected_text_through() -> None:

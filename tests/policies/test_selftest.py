@@ -1,7 +1,7 @@
 """The tests a policy file brings along."""
 
 import pytest
-from tests.policies.examples import FOLLOWED, INPUT, KINDS, USER, find, finding
+from tests.policies.examples import ALL, INPUT, USER, find, finding
 
 from tidegate.detectors import Source
 from tidegate.policies import Action, PolicyError, load_policy
@@ -19,7 +19,7 @@ tests:
 def failed(*tests: str) -> list[str]:
     text = HEAD + "".join(f"  - {test}\n" for test in tests)
     with pytest.raises(PolicyError) as caught:
-        load_policy(text, "p.yaml", KINDS, FOLLOWED, find)
+        load_policy(text, "p.yaml", ALL, find)
     return [str(problem) for problem in caught.value.problems]
 
 
@@ -35,7 +35,7 @@ def test_a_file_whose_tests_hold_is_loaded() -> None:
 """
     )
 
-    loaded = load_policy(text, "f", KINDS, FOLLOWED, find)
+    loaded = load_policy(text, "f", ALL, find)
 
     assert Action.REDACT is loaded.policy.action(INPUT, USER, finding())[0]
     assert len(loaded.cases) == 5
@@ -72,8 +72,8 @@ def test_a_test_of_an_answer_finds_what_answers_are_searched_for() -> None:
 def test_a_rule_that_acts_on_what_answers_are_not_searched_for_is_a_mistake() -> None:
     text = HEAD.replace(", trust: third_party", "")
     with pytest.raises(PolicyError, match="'stop' is for injection"):
-        load_policy(text + "  []", "p.yaml", KINDS, FOLLOWED, find)
-    flagged = load_policy(text.replace("block", "flag") + "  []", "p.yaml", KINDS, FOLLOWED, find)
+        load_policy(text + "  []", "p.yaml", ALL, find)
+    flagged = load_policy(text.replace("block", "flag") + "  []", "p.yaml", ALL, find)
 
     assert flagged.cases == ()
 
@@ -92,4 +92,13 @@ def test_a_failure_does_not_quote_the_text() -> None:
 
 def test_a_file_that_does_not_compile_is_not_tested() -> None:
     with pytest.raises(PolicyError, match="names no kind"):
-        load_policy(HEAD.replace("pii.*", "x.*"), "p.yaml", KINDS, FOLLOWED, find)
+        load_policy(HEAD.replace("pii.*", "x.*"), "p.yaml", ALL, find)
+
+
+def test_tests_of_rules_for_detectors_that_are_not_used_are_left_out() -> None:
+    test = "{name: a, text: nothing, source: document, expect: block, rule: stop}"
+    used = ALL._replace(reported=("pii.email",))
+    loaded = load_policy(f"{HEAD}  - {test}\n", "p.yaml", used, find)
+
+    assert len(loaded.cases) == 1
+    assert len(failed(test)) == 1

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+import pytest
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from tidegate.policies.shape import dotted, is_many, keys, mistake, model_at, problems
@@ -149,3 +150,15 @@ def test_keys_are_named_as_in_the_file() -> None:
 def test_an_optional_list_is_many() -> None:
     assert is_many(tuple[int, ...] | None)
     assert not is_many(int | None)
+
+
+def test_a_model_may_describe_a_part_of_a_source() -> None:
+    source = load("part:\n  leaf: {ulr: x, even: 3}\n", "f")
+    with pytest.raises(ValidationError) as caught:
+        Root.model_validate({"needed": True, **source.tree["part"]})
+    told = [str(p) for p in problems(caught.value, source, Root, at=("part",))]
+
+    assert [text.split(", ")[0] for text in told] == [
+        "f:2:24: part.leaf.even is 3",
+        "f:2:10: part.leaf.ulr is unknown",
+    ]

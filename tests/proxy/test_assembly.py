@@ -9,7 +9,6 @@ from tidegate.detectors import Segment, Source, Trust
 from tidegate.policies import Action, Direction, Policy, PolicyError, Problem
 from tidegate.proxy import assembly
 from tidegate.proxy.assembly import (
-    DETECTORS,
     build_engines,
     build_output,
     build_router,
@@ -51,10 +50,6 @@ def loaded(folder: Path, policies: dict[str, Any]) -> dict[str, Policy]:
 
 def count(name: str) -> int:
     return assembly.test_policy(name, detectors(), assembly.logged)
-
-
-def test_the_detectors_that_come_along_are_found_by_their_entry_points() -> None:
-    assert [detector.name for detector in detectors()] == list(DETECTORS)
 
 
 def test_policies_are_compiled_and_tested_with_the_detectors(tmp_path: Path) -> None:

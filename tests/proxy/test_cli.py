@@ -10,6 +10,7 @@ import pytest
 import structlog
 from tests.audit.logs import changed, lines_of, put_lines, write_log
 from tests.gates import configured
+from tests.proxy.config.files import MINIMAL, written
 
 import tidegate
 from tidegate.proxy import cli, demo, gate
@@ -142,6 +143,20 @@ def test_the_file_may_be_named_by_a_variable(
     monkeypatch.setenv("TIDEGATE_CONFIG", str(config))
 
     assert main(["check"]) == 0
+
+
+def test_policy_test_takes_the_detectors_of_a_configuration(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = written(tmp_path, MINIMAL + "detectors: {pii: {enabled: false}}\n")
+    passed = main(["policy", "test", "--with", str(config), "pack:default"])
+    told = capsys.readouterr().err
+    written(tmp_path, MINIMAL + "detectors: {none: {}}\n")
+    refused = main(["policy", "test", "--with", str(config), "pack:default"])
+
+    assert (passed, refused) == (0, 1)
+    assert "is for pii.card" in told
+    assert "detectors.none cannot be used" in capsys.readouterr().err
 
 
 def test_policy_test_runs_a_files_own_tests(

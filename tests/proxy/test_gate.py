@@ -31,7 +31,7 @@ async def test_every_listener_serves_and_has_an_address(
 async def test_detectors_are_loaded_unless_given(
     tmp_path: Path, fake_engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(subject, "load_detectors", detectors)
+    monkeypatch.setattr(subject, "load_detectors", lambda _: detectors())
     config = configured(tmp_path, {"a": fake_engine.url})
     async with running(config) as gate:
         assert gate.url("admin").startswith("http://127.0.0.1:")

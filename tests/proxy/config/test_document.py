@@ -3,7 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from tidegate.policies.problem import Problem
+from tidegate.policies.problem import Place, Problem
+from tidegate.policies.source import Source
 from tidegate.proxy.config import AccessKeys, Config, Eject
 
 SMALL = {
@@ -38,8 +39,11 @@ def test_sections_of_named_things_must_not_be_empty(section: str) -> None:
 def test_warnings_are_carried_by_a_copy() -> None:
     config, odd = Config.model_validate(SMALL), Problem("f", 1, 1, "a", "b", "c")
 
-    assert config.with_warnings((odd,)).warnings == (odd,)
-    assert config.warnings == ()
+    read = config.read_from(Source("f", {}, {}, {(): Place("f", 1, 1)}), (odd,))
+
+    assert read.warnings == (odd,)
+    assert read.source.key(("detectors",)) == Place("f", 1, 1)
+    assert (config.warnings, config.source.file) == ((), "")
 
 
 def test_maps_cannot_be_changed() -> None:

@@ -41,6 +41,10 @@ def test_every_key_is_described() -> None:
             "TIDEGATE_TELEMETRY__OTLP__HEADERS__<NAME>",
         ),
         (
+            "detectors.<name>.options.<name>", "as the detector says", "",
+            "TIDEGATE_DETECTORS__<NAME>__OPTIONS__<NAME>",
+        ),
+        (
             "audit.mode", "`pre_release` or `pre_upstream`", "`pre_release`",
             "TIDEGATE_AUDIT__MODE",
         ),
@@ -56,7 +60,7 @@ def test_the_reference_is_a_table_for_each_section() -> None:
     text = render()
 
     assert text.startswith("### listeners\n")
-    assert text.count("| Key | Type | Default | Meaning |") == 10
+    assert text.count("| Key | Type | Default | Meaning |") == 11
 
 
 def test_only_the_part_between_the_marks_is_replaced() -> None:
