@@ -9,54 +9,20 @@ Failures and blocks are states, not exceptions: what was decided before them sti
 """
 
 from collections import deque
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Iterable
 
-from ...detectors.scanner import UNREADABLE
 from ..dialects.base import Channel, Dialect, Repeats, Usage
 from ..errors import EngineFailed, ProxyError, Refused
-from .holdback import Edit, HoldBack, Release, edited
+from .holdback import edited
 from .sse import EventReader
+from .track import Channels, Track
 
 MOST_CHANNELS = 1024
-WATCHED_PIECES = 32
-"""Reads whose text is shown to a follower together."""
-
 MOST_QUEUED = 8 << 20
 """Bytes of events that may wait behind held text; an engine that sends more is broken."""
 
 
-class Channels(Protocol):
-    """Who knows what a channel must be screened for."""
-
-    def holdback(self, channel: Channel) -> HoldBack:
-        """The filter that decides what goes out."""
-
-    def follower(self, channel: Channel) -> HoldBack | None:
-        """A filter that only reports, so it delays nothing; None if there is nothing to report."""
-
-    def unreadable(self, error: Exception) -> None:
-        """Note that a filter failed.  Raises Refused unless the policy lets unread text pass."""
-
-
-class _Track:
-    """A channel: its HoldBack, and how far its text has come and is decided."""
-
-    __slots__ = ("decided", "edits", "follow", "hold", "pending", "stop", "total", "watched")
-
-    def __init__(self, hold: HoldBack, follow: HoldBack | None) -> None:
-        self.hold = hold
-        self.follow = follow
-        self.watched: list[str] = []
-        self.total = 0
-        self.decided = 0
-        self.edits: list[Edit] = []
-        self.pending: list[str] = []
-        self.stop = -1
-        """Where a blocked finding begins; nothing from there on goes out."""
-
-
-_Part = tuple[_Track, int, int, str, Channel]
+_Part = tuple[Track, int, int, str, Channel]
 """The stretch [at, end) of a channel that an event carries: track, at, end, text, channel."""
 
 _Item = tuple[bytes, bytes, list[_Part]]
@@ -82,7 +48,7 @@ class StreamScreen:
         self._reader = EventReader()
         self._queue: deque[_Item] = deque()
         self._queued = 0  # bytes of the events in the queue
-        self._tracks: dict[Channel, _Track] = {}
+        self._tracks: dict[Channel, Track] = {}
         self._sample = b""
         self._unfinished: set[int] = set()
         self._untouched = True
@@ -121,9 +87,7 @@ class StreamScreen:
         try:
             self._take_all(data)
             if not self.over:
-                for track in self._tracks.values():
-                    if track.pending:
-                        self._push(track)
+                self._decide(track for track in self._tracks.values() if track.pending)
         except EngineFailed as failure:
             self.failure = failure
         except Refused as refusal:
@@ -156,21 +120,9 @@ class StreamScreen:
             return False
         same = self._events.alone(data)
         track = self._tracks.get(same.channel) if same is not None else None
-        if same is None or track is None or not self._passes(track, same.text):
+        if same is None or track is None or not track.passes(same.text):
             return False
         self.text_events += 1
-        return True
-
-    def _passes(self, track: _Track, text: str) -> bool:
-        """Take more of a channel of which all is decided, if that is decided at once too."""
-        try:
-            if track.pending or track.decided < track.total or not track.hold.passes(text):
-                return False
-        except UNREADABLE:
-            return False  # it will be raised again, where it is named
-        track.total += len(text)
-        track.decided = track.total
-        self._follow(track, text)
         return True
 
     def _take_all(self, data: bytes) -> None:
@@ -195,10 +147,10 @@ class StreamScreen:
         if track is None:
             return False
         if track.pending:
-            self._push(track)
+            self._decide((track,))
         if self.blocked:
             return True
-        if not self._passes(track, same.text):
+        if not track.passes(same.text):
             return False
         self.text_events += same.events
         self._enqueue(same.raw, b"", [])
@@ -245,16 +197,13 @@ class StreamScreen:
     def _part(self, channel: Channel, text: str) -> _Part:
         track = self._tracks.get(channel) or self._new_track(channel)
         at = track.total
-        track.total = end = at + len(text)
-        track.pending.append(text)
-        return track, at, end, text, channel
+        track.take(text)
+        return track, at, track.total, text, channel
 
-    def _new_track(self, channel: Channel) -> _Track:
+    def _new_track(self, channel: Channel) -> Track:
         if len(self._tracks) >= MOST_CHANNELS:
             raise EngineFailed("bad_stream", f"the engine's answer has over {MOST_CHANNELS} parts")
-        track = self._tracks[channel] = _Track(
-            self._screening.holdback(channel), self._screening.follower(channel)
-        )
+        track = self._tracks[channel] = Track(self._screening, channel)
         self._unfinished.add(channel.choice)
         return track
 
@@ -262,61 +211,24 @@ class StreamScreen:
         if len(self.finish_reasons) < MOST_CHANNELS:
             self.finish_reasons.append(reason)
         self._unfinished.discard(choice)
-        for channel, track in self._tracks.items():
-            if channel.choice == choice:
-                self._close(track)
+        self._end(track for channel, track in self._tracks.items() if channel.choice == choice)
 
-    def _push(self, track: _Track) -> None:
-        text = track.pending[0] if len(track.pending) == 1 else "".join(track.pending)
-        track.pending.clear()
-        self._follow(track, text)
-        try:
-            self._note(track, track.hold.push(text))
-        except UNREADABLE as error:
-            self._pass_unread(track, error)
+    def _decide(self, tracks: Iterable[Track]) -> None:
+        """Let channels decide what they can of what has come."""
+        for track in tracks:
+            track.push()
+            self._heed(track)
 
-    def _close(self, track: _Track) -> None:
-        if track.pending:
-            self._push(track)
-        try:
-            self._note(track, track.hold.close())
-        except UNREADABLE as error:
-            self._pass_unread(track, error)
-        if track.follow is not None:
-            self._watch(track.follow, track, track.follow.close)
+    def _end(self, tracks: Iterable[Track]) -> None:
+        """Let channels decide all: nothing more of them comes."""
+        for track in tracks:
+            track.close()
+            self._heed(track)
 
-    def _pass_unread(self, track: _Track, error: Exception) -> None:
-        self._screening.unreadable(error)
-        self._note(track, track.hold.give_up())
-
-    def _follow(self, track: _Track, text: str) -> None:
-        if track.follow is not None:
-            track.watched.append(text)
-            if len(track.watched) >= WATCHED_PIECES:
-                self._watch(track.follow, track)
-
-    def _watch(
-        self, follow: HoldBack, track: _Track, then: Callable[[], object] | None = None
-    ) -> None:
-        """Show the follower what has gone by; it holds nothing up, so it reads many at once."""
-        try:
-            follow.push("".join(track.watched))
-            if then is not None:
-                then()
-        except UNREADABLE as error:
-            self._screening.unreadable(error)
-            track.follow = None
-        track.watched.clear()
-
-    def _note(self, track: _Track, release: Release) -> None:
-        track.decided = release.upto
-        if release.edits:
-            track.edits += release.edits
+    def _heed(self, track: Track) -> None:
+        if track.edits or track.stop >= 0:
             self._untouched = False
-        if release.stop >= 0:
-            self._untouched = False
-            track.stop = release.stop if track.stop < 0 else track.stop
-            self.blocked = True
+            self.blocked = self.blocked or track.stop >= 0
 
     def _weigh(self) -> None:
         held = 0
@@ -351,8 +263,7 @@ class StreamScreen:
 
     def _flush(self) -> bytes:
         try:
-            for track in self._tracks.values():
-                self._close(track)
+            self._end(self._tracks.values())
         except Refused as refusal:
             return self._seal(refusal)
         if not self.blocked:
