@@ -30,7 +30,7 @@ def test_nothing_passes_while_something_is_pending_or_held() -> None:
 
 def test_what_was_taken_is_decided_together() -> None:
     track = Track(Channels(), CHANNEL)
-    for piece in ("a sk-ab", "cdef", " b"):
+    for piece in ("a sk-ab", "cdef", " x"):
         track.take(piece)
     track.push()
 
