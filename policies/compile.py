@@ -122,6 +122,10 @@ def _unknown_kinds(draft: _Draft, index: int, rule: RuleText) -> Iterator[Proble
 def _check(draft: _Draft) -> Iterator[Problem]:
     for index, rule in enumerate(draft.document.rules):
         yield from _replacement(draft, index, rule)
+        if rule.one_in is not None and "min_score" in rule.model_fields_set:
+            place = draft.source.key(("rules", index, "one_in"))
+            what = f"rule {quoted(rule.id)} has min_score and one_in"
+            yield place.problem(what, "both say how high a score must be", "keep one")
     contradicting = list(contradictions(draft.rules, draft.source))
     yield from contradicting
     if not contradicting:  # both would say of the same rules that they do nothing

@@ -63,6 +63,8 @@ class RuleText(_Part):
     sources: Sources = tuple(Source)
     routes: Globs = ("*",)
     min_score: Annotated[float, Field(ge=0, le=1)] = 0.0
+    one_in: Annotated[float, Field(ge=1, le=10_000)] | None = None
+    """Instead of `min_score`: only findings whose like one in so many benign texts shows."""
     action: ActionName
     replacement: Annotated[str, Field(max_length=100)] | None = None
     reason: Text
@@ -95,7 +97,7 @@ class PolicyText(_Part):
     version: Literal[1]
     name: Id
     description: Annotated[str, Field(max_length=2000)] = ""
-    on_error: Literal["block", "allow"] = "block"
+    on_error: Literal["block", "flag", "allow"] = "block"
     messages: Messages = Messages()
     rules: Annotated[tuple[RuleText, ...], Field(max_length=MOST)]
     tests: Annotated[tuple[Case, ...], Field(max_length=MOST)] = ()

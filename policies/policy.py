@@ -50,7 +50,7 @@ class Manners:
     """How the policy behaves besides its rules."""
 
     on_error: Action
-    """BLOCK or ALLOW: what to do with a text that could not be inspected."""
+    """BLOCK, FLAG or ALLOW: what to do with a text that could not be inspected."""
     input_message: str
     output_message: str
 

@@ -5,6 +5,7 @@ A rule's match is a product of sets: kinds x (direction, trust, source) x routes
 "narrower" means in this package.
 """
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -110,10 +111,18 @@ def from_text(text: RuleText, kinds: Iterable[str]) -> Rule:
         frozenset(kind for kind in kinds if any(fnmatchcase(kind, g) for g in text.kinds)),
         cells,
         text.routes,
-        text.min_score,
+        text.min_score if text.one_in is None else score_of(text.one_in),
         DEFAULT_REPLACEMENT if text.replacement is None else text.replacement,
         text.reason,
     )
+
+
+def score_of(one_in: float) -> float:
+    """The score that one in so many benign texts reaches, of a learned detector: 0 to 1.
+
+    Learned detectors report s where one in 10^(4 s) benign texts scores as high.
+    """
+    return math.log10(one_in) / 4
 
 
 def cells(direction: Direction, *trusts: Trust) -> int:

@@ -33,6 +33,7 @@ from .config import Config, ConfigError, ModelNames, PolicyFile
 from .config import Engine as EngineConfig
 from .config import Pool as PoolConfig
 from .config.load import read
+from .duty import NEVER, NO_DUTIES, USUAL, Duties, Terms, duties
 from .engines import Engine, Pool
 from .engines.health import Probe
 from .engines.upstream import Patience
@@ -144,6 +145,7 @@ def build_router(
     first: Scanner | None = None,
 ) -> Router:
     """The routes, with their pools and policies; `first` has all patterns of the detectors."""
+    asked = duties(config.detectors)
     random = Random()  # noqa: S311 - spreads load, hides nothing
     pools = {
         name: Pool(
@@ -151,7 +153,9 @@ def build_router(
         )
         for name, pool in config.pools.items()
     }
-    outputs = {name: build_output(policy, found, first) for name, policy in policies.items()}
+    outputs = {
+        name: build_output(policy, found, first, asked) for name, policy in policies.items()
+    }
     routes = {
         name: Route(
             name=name,
@@ -168,7 +172,10 @@ def build_router(
 
 
 def build_output(
-    policy: Policy, found: Sequence[Detector], first: Scanner | None = None
+    policy: Policy,
+    found: Sequence[Detector],
+    first: Scanner | None = None,
+    asked: Duties = NO_DUTIES,
 ) -> Output:
     """What a policy's rules for answers need: patterns to hold for, patterns to follow."""
     acts = policy.kinds(Direction.OUTPUT, Action.REDACT)
@@ -179,7 +186,19 @@ def build_output(
     reported = frozenset[str]().union(*(detector.kinds for detector in found))
     unscreened = speaks & reported - held.kinds - followed.kinds
     first = first or all_patterns(found)
-    return Output(held, followed, first, tuple(sorted(unscreened)))
+    sought = held.kinds | followed.kinds
+    readers = [d.name for d in found if any(p.kind in sought for p in _patterns(d))]
+    terms = _strictest([asked.get(name, USUAL).output for name in readers], policy.on_error)
+    return Output(held, followed, first, tuple(sorted(unscreened)), terms)
+
+
+def _strictest(terms: Sequence[Terms], of_policy: Action) -> Terms:
+    """The terms of one reader for all: the patterns of all detectors are one automaton."""
+    timeout = min((one.timeout_ns for one in terms), default=NEVER)
+    said = [one.on_error for one in terms]
+    if not any(act is not None for act in said):
+        return Terms(timeout)  # the policy is asked when it happens
+    return Terms(timeout, max(of_policy if act is None else act for act in said))
 
 
 def _patterns(detector: Detector) -> Sequence[Pattern]:

@@ -44,6 +44,8 @@ class Run(msgspec.Struct):
     """"pass", "hit", "error", "timeout" or "skip"."""
     duration_ns: int
     found: Sequence[tuple[Segment, Finding]] = ()
+    on_error: Action | None = None
+    """What happens if it did not read everything; None until the policy was asked."""
 
 
 class Timeline(msgspec.Struct):

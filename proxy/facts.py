@@ -14,6 +14,7 @@ from ..detectors import Finding, Segment
 from ..policies import Action, Direction, Hit
 from ..telemetry import Attempt, Measurement, Stage
 from . import exchange
+from .duty import UNREAD
 
 MOST_FINDS = 48
 MOST_SKIPS = 48
@@ -153,13 +154,18 @@ def _request(x: exchange.Exchange) -> audit.Request:
 
 
 def _action(x: exchange.Exchange) -> str:
-    if x.error is not None and x.decision.action is not Action.BLOCK:
+    if x.decision.action is not Action.BLOCK and (x.error is not None or _unread(x)):
         return "error"
     return x.decision.action.name.lower()
 
 
 def _why(x: exchange.Exchange) -> str:
     return x.error.code if x.error is not None else ""
+
+
+def _unread(x: exchange.Exchange) -> bool:
+    """Whether the request will be refused because a detector did not read it."""
+    return any(run.on_error is Action.BLOCK and run.verdict in UNREAD for run in x.runs)
 
 
 def _model(x: exchange.Exchange) -> str:
@@ -187,7 +193,10 @@ def _finds(x: exchange.Exchange, direction: Direction) -> list[audit.Find]:
     for run in x.runs:
         if run.direction != direction:
             continue
-        if not run.found:
+        if run.verdict in UNREAD and run.on_error is not None:
+            finds.append(_find(run, phase))
+            finds[-1].act = run.on_error.name.lower()
+        elif not run.found:
             finds.append(_find(run, phase))
             continue
         groups = _groups(run.found)

@@ -30,6 +30,7 @@ from .assembly import (
 from .config import Config
 from .detection import load_detectors
 from .dialects.openai import OpenAI
+from .duty import duties
 from .engines import Engine
 from .engines.health import Probe, watch_all
 from .engines.upstream import Upstream
@@ -96,7 +97,8 @@ async def running(
         prober = await stack.enter_async_context(ClientSession(trust_env=False))
         upstream = Upstream(patience(config))
         stack.callback(upstream.close)
-        inspector = Inspector(detectors, config.limits.inspect_timeout)
+        limit, asked = config.limits.inspect_timeout, duties(config.detectors)
+        inspector = Inspector(detectors, limit, asked)
         stack.callback(inspector.close)
         router = build_router(config, engines, policies, detectors, inspector.first)
         observers: list[Observer] = []

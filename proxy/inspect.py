@@ -9,8 +9,9 @@ looked at between texts and between windows of a long one.  What is over it coun
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Protocol, runtime_checkable
 
 import structlog
@@ -18,6 +19,7 @@ import structlog
 from ..detectors import Detector, Finding, Segment
 from ..detectors.scanner import Scanner
 from ..detectors.windows import windows
+from .duty import NEVER, NO_DUTIES, USUAL, Duties, Terms
 from .exchange import Run
 
 _log = structlog.get_logger(__name__)
@@ -29,10 +31,6 @@ THREADS = 2
 """Large requests inspected at once; others wait in line.  Outside RE2 each takes the interpreter
 from the loop, which has the tokens of all streams to relay."""
 
-UNREAD = frozenset({"error", "timeout"})
-"""Verdicts of a detector that did not read everything."""
-
-_NEVER = 1 << 63
 _SECOND = 1_000_000_000
 
 
@@ -60,7 +58,7 @@ class Budget:
 
     def __init__(self, seconds: float) -> None:
         self._length = int(seconds * _SECOND)
-        self._until = _NEVER
+        self._until = NEVER
 
     def begin(self) -> None:
         """The clock runs, unless all is given up."""
@@ -70,17 +68,22 @@ class Budget:
         """Nobody waits for the answer any more."""
         self._until = 0
 
-    @property
-    def spent(self) -> bool:
-        """Whether it is used up."""
-        return time.monotonic_ns() >= self._until
+    def spent(self, until: int = NEVER) -> bool:
+        """Whether it is used up, or it is `until`, of the monotonic clock in nanoseconds."""
+        return time.monotonic_ns() >= min(self._until, until)
 
 
 class Inspector:
     """The detectors of one world; a request may take `timeout` seconds of them."""
 
-    def __init__(self, detectors: Sequence[Detector], timeout: float = 5.0) -> None:
+    def __init__(
+        self,
+        detectors: Sequence[Detector],
+        timeout: float = 5.0,
+        duties: Duties = NO_DUTIES,
+    ) -> None:
         self._timeout = timeout
+        self._terms = {d.name: duties.get(d.name, USUAL).input for d in detectors}
         self._threads = ThreadPoolExecutor(THREADS, "inspect")
         self._detectors = tuple(detectors)
         self.first = all_patterns(detectors)
@@ -125,7 +128,7 @@ class Inspector:
         return [
             Run(d.name, d.version, direction, "pass", 0)
             if d.name in clean
-            else _run(d, segments, direction, budget)
+            else _run(d, segments, direction, budget, self._terms[d.name])
             for d in self._detectors
         ]
 
@@ -151,11 +154,18 @@ def size(segments: Sequence[Segment]) -> int:
     return sum(len(segment.text) for segment in segments)
 
 
-def _run(detector: Detector, segments: Sequence[Segment], direction: str, budget: Budget) -> Run:
+def _run(
+    detector: Detector,
+    segments: Sequence[Segment],
+    direction: str,
+    budget: Budget,
+    terms: Terms,
+) -> Run:
     start = time.monotonic_ns()
     found: list[tuple[Segment, Finding]] = []
     try:
-        finished = _look(detector, segments, budget, found)
+        late = partial(budget.spent, start + terms.timeout_ns)
+        finished = _look(detector, segments, late, found)
         verdict = "hit" if found else "pass"
         if not finished:
             _log.warning("detector.timeout", detector=detector.name)
@@ -165,19 +175,19 @@ def _run(detector: Detector, segments: Sequence[Segment], direction: str, budget
         _log.error("detector.failed", detector=detector.name, error=type(error).__name__)
         verdict, found = "error", []
     took = time.monotonic_ns() - start
-    return Run(detector.name, detector.version, direction, verdict, took, found)
+    return Run(detector.name, detector.version, direction, verdict, took, found, terms.on_error)
 
 
 def _look(
     detector: Detector,
     segments: Sequence[Segment],
-    budget: Budget,
+    late: Callable[[], bool],
     found: list[tuple[Segment, Finding]],
 ) -> bool:
-    """Add what one detector finds; whether it came to the end within the budget."""
+    """Add what one detector finds; whether it came to the end in time."""
     for segment in segments:
         for window in windows(segment):
-            if budget.spent:
+            if late():
                 return False
             here = detector.find(window.segment)
             if here:

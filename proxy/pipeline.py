@@ -10,14 +10,15 @@ before the closing record is.
 
 import asyncio
 
-from ..policies import Action, Direction
+from ..policies import Action, Decision, Direction
 from . import enforce, jsons
 from .clients.reply import Reply
 from .dialects.base import Reading
+from .duty import UNREAD
 from .errors import AuditFailed, BadRequest, Forbidden, ProxyError, Refused
 from .exchange import Exchange, Run, monotonic
 from .forward import OK, forward, models
-from .inspect import LARGE, UNREAD
+from .inspect import LARGE
 from .routes import Route
 from .world import World
 
@@ -91,6 +92,7 @@ async def judge(x: Exchange, w: World) -> None:
     if found:
         facts = route.facts(Direction.INPUT, principal.tenant, principal.name)
         x.decision = route.policy.decide(facts, found)
+    _note_unread(x, route.policy.on_error)
     x.timeline.decided = monotonic()
 
 
@@ -105,8 +107,9 @@ def obey(x: Exchange, w: World) -> None:
     if reading is None or route is None:
         raise AssertionError("obey comes after judge")
     policy = route.policy
-    if policy.on_error is Action.BLOCK and any(run.verdict in UNREAD for run in x.runs):
-        raise _uninspectable(x.runs)
+    unread = [run for run in x.runs if run.on_error is Action.BLOCK and run.verdict in UNREAD]
+    if unread:
+        raise _uninspectable(unread)
     if x.decision.action is Action.BLOCK:
         raise enforce.refusal(x.decision.hits, policy.message(Direction.INPUT))
     if x.decision.action is Action.REDACT:
@@ -137,7 +140,17 @@ def _route(x: Exchange, w: World, reading: Reading) -> Route:
     return route
 
 
+def _note_unread(x: Exchange, of_policy: Action) -> None:
+    """Settle what happens where a detector did not read everything."""
+    for run in x.runs:
+        if run.verdict in UNREAD:
+            run.on_error = of_policy if run.on_error is None else run.on_error
+            if run.on_error is Action.FLAG:
+                x.decision = Decision(max(Action.FLAG, x.decision.action), x.decision.hits)
+
+
 def _uninspectable(runs: list[Run]) -> Refused:
+    """The refusal for these runs, which did not read everything."""
     if any(run.verdict == "timeout" for run in runs):
         refused = Refused(
             "inspection_timeout",
@@ -150,7 +163,7 @@ def _uninspectable(runs: list[Run]) -> Refused:
             "the request could not be inspected, and the policy lets nothing pass uninspected",
             status=500,
         )
-    unread = sorted({run.detector for run in runs if run.verdict in UNREAD})
+    unread = sorted({run.detector for run in runs})
     refused.details = {"innererror": {"code": refused.code, "detectors": unread}}
     return refused
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ..detectors.scanner import Scanner
 from ..policies import Direction, Facts, Policy
 from .config.names import STAR, ModelNames
+from .duty import Terms
 from .engines import Pool
 from .errors import BadRequest
 
@@ -25,6 +26,8 @@ class Output:
     """All of their patterns, and maybe more: asked first, since nearly every answer is clean."""
     unscreened: tuple[str, ...]
     """Kinds the policy speaks of that no pattern can follow through a stream."""
+    terms: Terms
+    """The strictest of the detectors whose patterns these are."""
 
 
 @dataclass(frozen=True, slots=True)

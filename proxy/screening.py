@@ -55,13 +55,18 @@ class Screening:
         """The new texts of a complete answer by place, and whether it is blocked.
 
         Raises:
-            Refused: a text cannot be searched, and the policy lets nothing pass unread.
+            Refused: a text cannot be searched, or not in time, and nothing may pass unread.
 
         """
         start = time.monotonic_ns()
         texts: dict[Where, str] = {}
         blocked = False
+        until = start + self._output.terms.timeout_ns
         for segment in segments:
+            if time.monotonic_ns() >= until:
+                _log.warning("detector.timeout", detector=self.run.detector)
+                self._unread("timeout")
+                break
             try:
                 findings = self._find(segment)
             except UNREADABLE as error:
@@ -80,12 +85,19 @@ class Screening:
         """Note that a text of the answer cannot be searched.
 
         Raises:
-            Refused: the policy lets nothing pass unread.
+            Refused: nothing may pass unread.
 
         """
         _log.error("detector.failed", detector=self.run.detector, error=type(error).__name__)
-        self.run.verdict = "error"
-        if self._policy.on_error is Action.BLOCK:
+        self._unread("error")
+
+    def _unread(self, verdict: str) -> None:
+        run, of_terms = self.run, self._output.terms.on_error
+        run.verdict = verdict
+        run.on_error = self._policy.on_error if of_terms is None else of_terms
+        if run.on_error is Action.FLAG:
+            self._x.answer_action = max(self._x.answer_action, Action.FLAG)
+        if run.on_error is Action.BLOCK:
             raise Refused(
                 "answer_uninspectable",
                 "the answer could not be inspected, and the policy lets nothing pass uninspected",

@@ -28,6 +28,7 @@ from tidegate.proxy import assembly
 from tidegate.proxy.assembly import build_output
 from tidegate.proxy.config import Config, load
 from tidegate.proxy.detection import load_detectors
+from tidegate.proxy.duty import Duties
 from tidegate.proxy.engines import Engine
 from tidegate.proxy.gate import Gate, running
 from tidegate.proxy.routes import Output
@@ -52,14 +53,17 @@ def detectors() -> list[Detector]:
     return load_detectors()
 
 
-OUTPUTS: dict[str, Output] = {}
+OUTPUTS: dict[object, Output] = {}
 
 
-def output(policy: Policy, found: Sequence[Detector], first: Scanner | None) -> Output:
+def output(
+    policy: Policy, found: Sequence[Detector], first: Scanner | None, asked: Duties
+) -> Output:
     """As `build_output`, once for each policy: compiling its patterns takes most of a start."""
-    if policy.digest not in OUTPUTS:
-        OUTPUTS[policy.digest] = build_output(policy, found, first)
-    return OUTPUTS[policy.digest]
+    key = policy.digest, tuple(asked.items())
+    if key not in OUTPUTS:
+        OUTPUTS[key] = build_output(policy, found, first, asked)
+    return OUTPUTS[key]
 
 
 def hello(**more: Any) -> dict[str, Any]:

@@ -151,12 +151,30 @@ class PolicyFile(Part):
     )
 
 
+class Direction(Part):
+    """How a detector reads requests, or answers."""
+
+    timeout_ms: int | None = Field(
+        default=None,
+        ge=1,
+        le=600_000,
+        description="Longest time it may take over one of them, in milliseconds; what is not read"
+        " by then was not inspected. Without it only `limits.inspect_timeout` bounds it.",
+    )
+    on_error: Literal["block", "flag", "allow"] | None = Field(
+        default=None,
+        description="What happens where it fails or is late; without it, what the policy says.",
+    )
+
+
 class Detector(Part):
     """A detector, by the name it is installed under."""
 
     enabled: bool = Field(
         default=True, description="Whether it is used; `false` takes out one that comes along."
     )
+    input: Direction = Field(default=Direction(), description="Over a request.")
+    output: Direction = Field(default=Direction(), description="Over an answer.")
     options: Annotated[Mapping[str, Any], v.Frozen] = Field(
         default={},
         description="Its own settings, see [detectors.md](detectors.md#options); files are"

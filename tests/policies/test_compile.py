@@ -105,6 +105,16 @@ def test_replacements_are_checked() -> None:
     assert "p.yaml:5:69: the replacement holds a control character" in found[2]
 
 
+def test_the_score_can_be_said_as_one_in_so_many_benign_texts() -> None:
+    made = compiled("- {id: a, kinds: pii.*, action: flag, reason: x, one_in: 1000}")
+    [found] = mistakes(
+        "- {id: a, kinds: pii.*, action: flag, reason: x, one_in: 100, min_score: 0.5}"
+    )
+
+    assert made.policy.rules[0].min_score == 0.75
+    assert found.startswith("p.yaml:4:50: rule 'a' has min_score and one_in, both say")
+
+
 def test_contradictory_rules_are_reported_and_not_called_useless_too() -> None:
     [found] = mistakes(f"{RULE}\n- {{id: s, kinds: pii.*, action: block, reason: x}}")
 

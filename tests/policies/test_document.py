@@ -43,6 +43,8 @@ def test_a_rule_without_conditions_speaks_of_everything() -> None:
         {"sources": "elsewhere"},
         {"routes": "a[b]"},
         {"min_score": 1.1},
+        {"one_in": 0.5},
+        {"one_in": 20_000},
         {"min_score": "nan"},
         {"action": "drop"},
         {"reason": ""},

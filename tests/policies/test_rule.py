@@ -9,7 +9,7 @@ from tests.policies.examples import ANSWER, INPUT, KINDS, OUTPUT, TOOL, USER, fi
 
 from tidegate.detectors import Segment, Source, Trust
 from tidegate.policies.decision import Direction, Facts
-from tidegate.policies.rule import bad_placeholders, cell, covers
+from tidegate.policies.rule import bad_placeholders, cell, covers, score_of
 
 
 def test_globs_are_expanded_over_the_known_kinds() -> None:
@@ -120,3 +120,8 @@ def test_the_form_holds_every_field() -> None:
 
     assert names == set(rule("r", "flag").form())
     assert KINDS
+
+
+@pytest.mark.parametrize(("one_in", "score"), [(1, 0), (100, 0.5), (1000, 0.75), (10_000, 1)])
+def test_one_in_so_many_benign_texts_is_a_score(one_in: int, score: float) -> None:
+    assert score_of(one_in) == score

@@ -18,10 +18,12 @@ from tidegate.proxy.assembly import (
     telemetry_options,
 )
 from tidegate.proxy.config import ConfigError
+from tidegate.proxy.duty import Duty, Terms
 from tidegate.proxy.engines.health import Probe
 from tidegate.proxy.engines.upstream import Patience
 
 URLS = {"a": "http://127.0.0.1:8001", "b": "http://127.0.0.1:8002/"}
+ALLOW = Action.ALLOW
 CARDS = """\
 version: 1
 name: cards
@@ -206,3 +208,26 @@ def test_without_an_endpoint_the_environment_decides(tmp_path: Path) -> None:
     options = telemetry_options(configured(tmp_path, URLS))
 
     assert (options.endpoint, options.protocol, options.timeout) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("asked", "terms"),
+    [
+        ({}, Terms()),
+        ({"injection": Duty(output=Terms(5, Action.BLOCK))}, Terms()),
+        ({"pii": Duty(output=Terms(7))}, Terms(7)),
+        ({"pii": Duty(output=Terms(7, Action.FLAG))}, Terms(7, Action.BLOCK)),
+        (
+            {"pii": Duty(output=Terms(7, Action.FLAG)), "secrets": Duty(output=Terms(5, ALLOW))},
+            Terms(5, Action.FLAG),
+        ),
+    ],
+)
+def test_answers_are_read_by_the_strictest_terms_of_those_whose_patterns_are_sought(
+    tmp_path: Path, asked: dict[str, Duty], terms: Terms
+) -> None:
+    files(tmp_path, default=CARDS.replace("kinds: pii.card", "kinds: [pii.card, secret.jwt]"))
+    policies = {"default": {"file": "default.yaml"}}
+    [policy] = loaded(tmp_path, policies).values()
+
+    assert build_output(policy, detectors(), None, asked).terms == terms

@@ -1,5 +1,6 @@
 import asyncio
 import threading
+import time
 
 import pytest
 import structlog
@@ -8,7 +9,8 @@ from tests.proxy.exchanges import Shapes, text
 
 from tidegate.detectors import Finding, Pattern, Segment
 from tidegate.detectors.windows import AFTER, OWN
-from tidegate.policies import Direction
+from tidegate.policies import Action, Direction
+from tidegate.proxy.duty import NEVER, Duty, Terms
 from tidegate.proxy.inspect import LARGE, THREADS, Budget, Inspector, size
 
 WORD = text("my word")
@@ -162,13 +164,28 @@ def test_findings_of_a_long_text_have_their_places_in_the_whole() -> None:
 
 def test_a_budget_is_spent_by_time_or_at_once() -> None:
     fresh, none, given_up = Budget(60.0), Budget(0.0), Budget(60.0)
-    waiting = Budget(0.0).spent
+    waiting = Budget(0.0).spent()
     for budget in (fresh, none):
         budget.begin()
     given_up.give_up()
     given_up.begin()
 
-    assert (waiting, fresh.spent, none.spent, given_up.spent) == (False, False, True, True)
+    spent = [budget.spent() for budget in (fresh, none, given_up)]
+
+    assert (waiting, *spent) == (False, False, True, True)
+    assert (fresh.spent(time.monotonic_ns()), none.spent(NEVER)) == (True, True)
+
+
+def test_each_detector_has_its_own_time_and_its_own_consequence() -> None:
+    asked = {"plain": Duty(input=Terms(0, Action.FLAG))}
+    plain = Plain()
+    runs = Inspector([plain, Shapes()], duties=asked).inspect([WORD], Direction.INPUT)
+
+    assert [(run.verdict, run.on_error) for run in runs] == [
+        ("timeout", Action.FLAG),
+        ("hit", None),
+    ]
+    assert plain.asked == []
 
 
 async def test_long_texts_are_inspected_in_threads_of_which_there_are_few() -> None:

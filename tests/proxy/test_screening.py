@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 import structlog
 from tests.proxy.exchanges import exchange, policy, route
@@ -7,8 +9,10 @@ from tidegate.policies import Action
 from tidegate.proxy import screening as module
 from tidegate.proxy.access import Principal
 from tidegate.proxy.dialects.base import Channel
+from tidegate.proxy.duty import Terms
 from tidegate.proxy.errors import Refused
 from tidegate.proxy.exchange import Exchange
+from tidegate.proxy.routes import Route
 from tidegate.proxy.screening import Screening
 
 POLICY = policy(key="redact", ssn="redact", bomb="block", word="flag")
@@ -167,3 +171,35 @@ def test_unread_text_passes_where_the_policy_says_so(monkeypatch: pytest.MonkeyP
 
     assert screen.whole(answer) == ({("b",): "[KEY]"}, False)
     assert screen.run.verdict == "error"
+
+
+@pytest.mark.parametrize(
+    ("act", "told"), [(Action.FLAG, Action.FLAG), (Action.ALLOW, Action.ALLOW)]
+)
+@pytest.mark.usefixtures("few")
+def test_the_configuration_may_say_what_happens_to_unread_text(act: Action, told: Action) -> None:
+    x = exchange()
+    screen = Screening(x, strict(Terms(on_error=act)))
+
+    assert screen.whole([said("sk-abcdef " * 3, "a")]) == ({}, False)
+    assert (x.answer_action, screen.run.on_error) == (told, act)
+
+
+def test_an_answer_is_not_read_for_longer_than_its_detectors_may_take() -> None:
+    x = exchange()
+    flagging = Screening(x, strict(Terms(0, Action.FLAG)))
+    with structlog.testing.capture_logs() as logs:
+        passed = flagging.whole([said("sk-abcdef", "a"), said("sk-abcdef", "b")])
+    with pytest.raises(Refused) as caught:
+        Screening(x, strict(Terms(0))).whole([said("clean")])
+
+    assert passed == ({}, False)
+    assert (x.answer_action, flagging.run.verdict) == (Action.FLAG, "timeout")
+    assert [log["event"] for log in logs] == ["detector.timeout"]
+    assert caught.value.code == "answer_uninspectable"
+
+
+def strict(terms: Terms) -> Route:
+    """A route that blocks what was not read, unless the terms say otherwise."""
+    judged = route(POLICY)
+    return replace(judged, output=replace(judged.output, terms=terms))
