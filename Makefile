@@ -7,7 +7,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-.PHONY: help demo dev format lint test wire bench soak dist check clean
+.PHONY: help demo dev format lint test wire bench eval soak dist check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ wire: $(VENV)/dev ## Run the tests over real sockets against fake engines
 
 bench: $(VENV)/dev native ## Measure the cost next to nginx and a bare aiohttp proxy (ARGS=--quick)
 	$(BIN)/python -m tests.bench $(ARGS)
+
+eval: $(VENV)/dev ## Say how good the detectors are (DATA=../shared/data, ARGS='--only injection')
+	$(BIN)/python -m tests.bench.eval $(or $(DATA),../shared/data) $(ARGS)
 
 soak: $(VENV)/dev native ## 200 streams of 500 tokens for a minute (ARGS='--seconds 600')
 	$(BIN)/python -m tests.bench.soak $(ARGS)

@@ -34,6 +34,8 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "secret.tidegate_key": "A caller's key of Tidegate itself.",
         "secret.twilio_key": "An API key identifier of Twilio.",
         "injection.exfiltration": "A request or a link that carries the conversation elsewhere.",
+        "injection.indirect": "Third-party text like those that give orders to a model.",
+        "injection.jailbreak": "Text like those that try to take over a model.",
         "injection.hidden_text": "Text a person cannot see, but a model reads.",
         "injection.override": "An attempt to cancel or replace the model's instructions.",
         "injection.persona": "An attempt to make the model play one that has no rules.",

@@ -1,21 +1,28 @@
-"""The injection detector: rules over a text as it looks, and over what it hides.
+"""The injection detector: rules and a classifier over a text as it looks, and what it hides.
 
 RE2's Filter knows which literals each rule cannot do without and looks for all of them in one
 pass; only rules whose literals are there are run, alone, for their spans.  (A Set over the rules
 themselves gives the same answer twenty times slower: their gaps multiply its states.)  Encoded
 layers are asked in the same way.  All matching of untrusted text is by RE2, so it is linear.
+
+The learned classifier reads the same views, by the head for who speaks (`learned.heads`).
 """
 
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from typing import Any
 
 import re2
 
 from ..finding import Finding
-from ..gate import Gate, LiteralGate, options
+from ..gate import Gate, LiteralGate
+from ..gate import options as automaton
 from ..normalize import Normalized, skeleton
-from ..segment import Segment, Trust
+from ..options import Options as Base
+from ..options import TextFile
+from ..segment import Segment, Source, Trust
 from ..unwrap import TRIGGERS, unwrap
+from .learned import HEAD_OF, REPORTS, Calibration, Classifier, loads
 from .markers import hidden
 from .rule import Rule
 from .rules import RULES
@@ -42,6 +49,9 @@ _DISCUSSION = (  # words of a text about attacks
 )
 _MENTION_SHARE = 0.5
 
+_LEAST = 0.4
+"""What the classifier reports: what fewer than 1 in 40 benign texts reach."""
+
 
 class Injection:
     """Finds prompt injection and jailbreak attempts.  Stateless; safe to use from any thread.
@@ -49,10 +59,24 @@ class Injection:
     An operator's text is never reported: giving orders to the model is his part.
     """
 
-    def __init__(self, rules: Sequence[Rule] = RULES) -> None:
+    class Options(Base):
+        """What an operator can set."""
+
+        learned: bool = True
+        """Whether the learned classifier is asked."""
+        calibration: TextFile | None = None
+        """The classifier's calibration on the operator's own benign traffic, as JSON."""
+
+    def __init__(
+        self, options: "Injection.Options | None" = None, rules: Sequence[Rule] = RULES
+    ) -> None:
+        given = options or Injection.Options()
         self.name = "injection"
-        self.version = "1"
+        self._classifier = _classifier(given) if given.learned else None
+        self.version = _version(given, self._classifier)
         self.kinds = frozenset(rule.kind for rule in rules) | {"injection.hidden_text"}
+        if self._classifier:
+            self.kinds |= {report.kind for report in REPORTS.values()}
         self._rules = tuple(rules)
         self._filters = {trust: _Filter(rules, trust) for trust in Trust}
         self._triggers = Gate(TRIGGERS, _MEMORY)
@@ -68,6 +92,7 @@ class Injection:
         found = [] if view.text is segment.text else hidden(segment.text)
         data = view.text.encode("utf-8", "replace")
         found += self._spans(view, data, segment.trust)
+        found += self._learned(view, segment)
         if self._triggers.hits(data):
             found += self._layers(view, segment.trust)
         if not found:
@@ -105,6 +130,19 @@ class Injection:
             found.append((start, end, rule.score * (_MENTION_SHARE if is_mention else 1)))
         return found
 
+    def _learned(self, view: Normalized, segment: Segment) -> list[Finding]:
+        """The classifier's finding, if it has one: it begins where the segment does, or later."""
+        head = HEAD_OF[segment.trust]
+        verdict = self._classifier and self._classifier.judge(view.text, head, _LEAST)
+        if not verdict:
+            return []
+        start, end = view.span(verdict.start, verdict.end)
+        if end <= segment.start:
+            return []
+        report = REPORTS[head]
+        start = max(start, segment.start)
+        return [Finding(report.kind, start, end, verdict.score, report.rule)]
+
     def _layers(self, view: Normalized, trust: Trust) -> list[Finding]:
         found: list[Finding] = []
         for layer in unwrap(view.text):
@@ -112,7 +150,8 @@ class Injection:
             data = inner.text.encode("utf-8", "replace")
             span = view.span(layer.start, layer.end)
             best: dict[str, Finding] = {}
-            for finding in self._spans(inner, data, trust):
+            whole = Segment(inner.text, (), Source.USER, trust)
+            for finding in (*self._spans(inner, data, trust), *self._learned(inner, whole)):
                 known = best.get(finding.rule)
                 if known is None or known.score < finding.score:
                     best[finding.rule] = Finding(
@@ -144,4 +183,26 @@ def _windows(size: int) -> Iterator[range]:
 
 
 def _compiled(expression: str | bytes) -> Any:
-    return re2.compile(expression, options(_MEMORY))
+    return re2.compile(expression, automaton(_MEMORY))
+
+
+def _classifier(given: Injection.Options) -> Classifier:
+    shipped = Classifier()
+    if given.calibration is None:
+        return shipped
+    return Classifier(calibration=_calibration(given.calibration.text, shipped.version))
+
+
+def _calibration(text: str, classifier: str) -> Calibration:
+    try:
+        return loads(text, classifier)
+    except ValueError as error:
+        raise ValueError(f"the calibration cannot be used: {error}") from error
+
+
+def _version(given: Injection.Options, classifier: Classifier | None) -> str:
+    """Names what findings depend on: the rules, the weights and an operator's calibration."""
+    parts = ["2", classifier.version if classifier else "rules"]
+    if classifier and given.calibration:
+        parts.append(sha256(given.calibration.text.encode()).hexdigest()[:8])
+    return "-".join(parts)

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 from tidegate.detectors.injection import RULES
+from tidegate.detectors.injection.learned import REPORTS
 from tidegate.detectors.kinds import KINDS
 from tidegate.detectors.pii_patterns import PII_PATTERNS
 from tidegate.detectors.secret_patterns import SECRET_PATTERNS
@@ -17,6 +18,7 @@ def test_every_kind_is_dotted_and_has_a_sentence() -> None:
 
 def test_the_registry_is_exactly_what_the_built_in_detectors_report() -> None:
     reported = {p.kind for p in (*PII_PATTERNS, *SECRET_PATTERNS)} | {r.kind for r in RULES}
+    reported |= {report.kind for report in REPORTS.values()}
 
     assert set(KINDS) == reported
 

@@ -50,6 +50,8 @@ class Sample(NamedTuple):
     source: str
     family: str
     language: str
+    disguised: bool = False
+    """Whether it is a disguised copy."""
 
 
 def for_caller(texts: Sequence[Text]) -> list[Sample]:
@@ -62,7 +64,7 @@ def for_caller(texts: Sequence[Text]) -> list[Sample]:
         weight = _weight(text) * (1.0 if text.channel == CALLER else 0.5)
         found.append(_sample(text, text.text, weight))
         if dice.happens(_copies(text)):
-            found.append(_sample(text, disguised(text.text, dice), weight * 0.5))
+            found.append(_disguised(text, weight, dice))
     return found
 
 
@@ -90,7 +92,7 @@ def _attacks(text: Text, weight: float, documents: "_Documents", dice: Dice) -> 
         if text.own:
             yield _sample(text, documents.carry(text.text, text.language), weight)
     if dice.happens(_copies(text)):
-        yield _sample(text, disguised(text.text, dice), weight * 0.5)
+        yield _disguised(text, weight, dice)
 
 
 def _documents(text: Text, weight: float, documents: "_Documents", dice: Dice) -> Iterator[Sample]:
@@ -101,7 +103,7 @@ def _documents(text: Text, weight: float, documents: "_Documents", dice: Dice) -
     if text.own:
         yield _sample(text, documents.carry(piece, text.language), weight)
     if dice.happens(_copies(text)):
-        yield _sample(text, disguised(text.text, dice), weight * 0.5)
+        yield _disguised(text, weight, dice)
 
 
 class _Documents:
@@ -130,6 +132,11 @@ def _sample(text: Text, shown: str, weight: float, *, task: bool = False) -> Sam
     """A sample of the text as it is `shown`; a `task` in a document is one to find."""
     label = text.attack or task
     return Sample(shown, label, weight, text.group, text.source, text.family, text.language)
+
+
+def _disguised(text: Text, weight: float, dice: Dice) -> Sample:
+    made = _sample(text, disguised(text.text, dice), weight * 0.5)
+    return made._replace(disguised=True)
 
 
 def _weight(text: Text) -> float:
