@@ -18,6 +18,10 @@ ORDERS = (2, 3, 4, 5, 6)
 BITS = 19
 """2**BITS buckets, shared by all lengths.  Bucket 0 is that of places past the end."""
 
+REPEATS = range(1, 9)
+"""A sequence that stands so many places before, too, is not counted again: what is repeated a
+hundred times says no more than once."""
+
 KNOWN = 0x20000
 """Characters from here on all count as the same one."""
 
@@ -61,6 +65,11 @@ def buckets(numbers: Codes) -> Buckets:
             order += 1
         found[at, : len(row)] = row
     found >>= _SHIFT
+    longest = found[-1]
+    again = np.zeros(len(numbers), np.bool_)
+    for distance in REPEATS:
+        again[distance:] |= longest[distance:] == longest[:-distance]
+    found[:, again & (longest != 0)] = 0
     return found.view(np.int64)
 
 

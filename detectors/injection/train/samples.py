@@ -14,6 +14,7 @@ from .augment import disguised
 from .carriers import inserted, shaped
 from .corpus import CALLER, THIRD_PARTY, Text
 from .dice import Dice
+from .senseless import texts as senseless
 
 _SHORT = 400
 """Characters up to which an attack is put into documents; longer ones fill a document alone."""
@@ -38,6 +39,10 @@ _PUBLIC_TASKS = 0.5
 
 _PLAIN_QUESTIONS = frozenset({"t0_prompts", "gsm8k"})
 """Sets of long school questions: used for the caller's head at a lower weight."""
+
+
+SENSELESS = 1400
+"""Texts without sense that each head learns from."""
 
 
 class Sample(NamedTuple):
@@ -65,7 +70,7 @@ def for_caller(texts: Sequence[Text]) -> list[Sample]:
         found.append(_sample(text, text.text, weight))
         if dice.happens(_copies(text)):
             found.append(_disguised(text, weight, dice))
-    return found
+    return [*found, *_senseless()]
 
 
 def for_third_party(texts: Sequence[Text]) -> list[Sample]:
@@ -82,7 +87,12 @@ def for_third_party(texts: Sequence[Text]) -> list[Sample]:
         elif _is_task(text) and (text.own or dice.happens(_PUBLIC_TASKS)):
             carried = documents.carry(text.text, text.language)
             found.append(_sample(text, carried, 0.5, task=True))
-    return found
+    return [*found, *_senseless()]
+
+
+def _senseless() -> Iterator[Sample]:
+    for number, text in enumerate(senseless(SENSELESS)):
+        yield Sample(text, False, 1.0, number, "own_senseless", "", "")
 
 
 def _attacks(text: Text, weight: float, documents: "_Documents", dice: Dice) -> Iterator[Sample]:

@@ -217,3 +217,22 @@ def test_a_calibration_of_another_classifier_is_refused() -> None:
 
     with pytest.raises(ValueError, match="made for another classifier"):
         Injection(Injection.Options(calibration=text))
+
+
+@pytest.mark.parametrize("trust", [Trust.CALLER, Trust.THIRD_PARTY])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 5000,
+        "4" * 3000,
+        "." * 500,
+        "word " * 50,
+        "ab" * 1000,
+        "0123456789abcdef" * 100,
+        base64.b64encode(bytes(range(256)) * 5).decode(),
+        "\n".join(f"{n * 37 % 1000},{n * 91 % 777},{n}" for n in range(80)),
+    ],
+    ids=["sign", "digit", "dots", "word", "pair", "hexadecimal", "base64", "table"],
+)
+def test_text_without_sense_is_no_attack(whole: Injection, text: str, trust: Trust) -> None:
+    assert _find(whole, text, trust) == []

@@ -58,3 +58,9 @@ def test_any_text_can_be_read(text: str) -> None:
     numbers = codes(text)
 
     assert buckets(numbers).shape == (len(ORDERS), len(numbers))
+
+
+def test_what_is_repeated_counts_once() -> None:
+    once, often = buckets(codes("xyxyxyxyxy")), buckets(codes("xy" * 500))
+
+    assert abs(np.count_nonzero(often) - np.count_nonzero(once)) <= len(ORDERS)
